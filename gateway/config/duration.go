@@ -1,0 +1,25 @@
+package config
+
+import (
+	"fmt"
+	"time"
+)
+
+// Duration is a Go duration as written in the file: "5m", "1h30m". A bare
+// number is taken as seconds, as LiteLLM writes them.
+type Duration time.Duration
+
+// UnmarshalText reads a Go duration.
+func (d *Duration) UnmarshalText(text []byte) error {
+	parsed, err := time.ParseDuration(string(text))
+	if err != nil {
+		if parsed, err = time.ParseDuration(string(text) + "s"); err != nil {
+			return fmt.Errorf("%q is not a duration such as 30s or 5m", text)
+		}
+	}
+	*d = Duration(parsed)
+	return nil
+}
+
+// MarshalText writes a Go duration.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
