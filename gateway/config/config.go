@@ -47,6 +47,10 @@ type Config struct {
 	Log                Log                  `yaml:"log"`
 	DisabledMCPServers []string             `yaml:"disabledMcpServers"`
 	Roots              []string             `yaml:"roots"`
+
+	// MCPTimeout is MCP_TIMEOUT_SECONDS in milliseconds; zero when unset. The
+	// servers that set no timeout of their own already carry it.
+	MCPTimeout int64 `yaml:"-"`
 }
 
 // Secret is a secret as configured: a reference ("keychain:NAME",

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package config
+
+// ownedByUs reports whether dir is this user's runtime directory. Systems other
+// than Unix have none.
+func ownedByUs(string) bool { return false }
