@@ -4,8 +4,8 @@
 // Decision denies.
 //
 // It knows nothing of models, servers or windows; callers describe what wants
-// to run in a Request. The package starts no goroutine that outlives the call
-// it was started for.
+// to run in a Request and ask a Gate. Gate.Ask runs its approver in a goroutine
+// that ends with the call; Terminal.Run owns the one that reads the input.
 package approvals
 
 import (
@@ -79,6 +79,7 @@ const (
 
 // Decision is the answer to a Request. The zero Decision denies.
 type Decision struct {
+	ID        string          `json:"id,omitempty"` // the request it answers; an approver may leave it empty
 	Outcome   Outcome         `json:"outcome"`
 	Reason    string          `json:"reason"`              // the person's, or ours; reaches the model
 	Approver  string          `json:"approver"`            // one of the By constants
@@ -91,7 +92,8 @@ type Decision struct {
 func (d Decision) Allows() bool { return d.Outcome == Allowed }
 
 // An Approver answers requests. Ask blocks until there is an answer or ctx
-// ends; the Gate bounds it, checks what it says and catches its panics.
+// ends, and must return soon after ctx ends; the Gate bounds it, checks what it
+// says and catches its panics.
 type Approver interface {
 	Ask(ctx context.Context, req Request) (Decision, error)
 }
