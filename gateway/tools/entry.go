@@ -1,0 +1,102 @@
+package tools
+
+import (
+	"encoding/json"
+	"sync"
+
+	"pointsman/approvals"
+)
+
+// Entry is one tool in a Catalogue. Its fields never change.
+type Entry struct {
+	Offered string // the name a model sees
+	Definition
+	Verdict
+	Allowed  bool            // the allowlists let it be called
+	Missing  string          // why it is not offered; "" when it is
+	Notice   string          // what a user should know about it, or ""
+	Function json.RawMessage // the element of an OpenAI request's tools; nil when it could not be made
+
+	shared  bool // another tool would have the same name
+	profile profile
+	words   *vocabulary
+	schema  func() (*Schema, error) // compiles at the first call
+}
+
+// Judge judges one call. It is Classifier.Judge without looking at the
+// definition again.
+func (e *Entry) Judge(args json.RawMessage) Verdict {
+	return e.profile.judge(e.words, args)
+}
+
+// Validate checks a call's arguments against the tool's input schema, and says
+// for a model what is wrong. A schema that does not compile checks nothing: see
+// SchemaNotice.
+func (e *Entry) Validate(args json.RawMessage) error {
+	schema, err := e.schema()
+	if err != nil {
+		schema = &Schema{}
+	}
+	return schema.Validate(args)
+}
+
+// SchemaNotice says why arguments are not validated, or "". The schema is
+// compiled at the first call of it or of Validate.
+func (e *Entry) SchemaNotice() string {
+	if _, err := e.schema(); err != nil {
+		return "arguments are not validated: " + err.Error()
+	}
+	return ""
+}
+
+func lazySchema(raw json.RawMessage) func() (*Schema, error) {
+	return sync.OnceValues(func() (*Schema, error) { return CompileSchema(raw) })
+}
+
+// Row is an Entry as `tools --json` prints it.
+type Row struct {
+	Name        string          `json:"name"` // the offered name
+	Tool        string          `json:"tool"`
+	Server      string          `json:"server"`
+	Class       approvals.Class `json:"class"`
+	Risky       bool            `json:"risky"`
+	Allowed     bool            `json:"allowed"`
+	Evidence    []string        `json:"evidence"`
+	Missing     *string         `json:"missing"` // null when it is offered
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	Definition  string          `json:"definition"` // its hash
+	Notice      string          `json:"notice"`
+}
+
+// Row returns the entry as it is printed. It compiles the schema, so that the
+// notice is whole.
+func (e *Entry) Row() Row {
+	row := Row{
+		Name: e.Offered, Tool: e.Name, Server: e.Server,
+		Class: e.Class, Risky: e.Risky, Allowed: e.Allowed, Evidence: e.Evidence,
+		Title: e.title(), Description: e.Description, Definition: e.Hash,
+		Notice: joinNotices(e.Notice, e.SchemaNotice()),
+	}
+	if e.Missing != "" {
+		row.Missing = &e.Missing
+	}
+	return row
+}
+
+func (e *Entry) title() string {
+	if e.Title != "" {
+		return e.Title
+	}
+	return e.Annotations.Title
+}
+
+func joinNotices(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}
+
+// MarshalJSON writes the entry's Row.
+func (e *Entry) MarshalJSON() ([]byte, error) { return json.Marshal(e.Row()) }

@@ -1,0 +1,87 @@
+package tools
+
+import (
+	"slices"
+
+	"pointsman/approvals"
+)
+
+// evidence is what each source says about one tool.
+type evidence struct {
+	name, modes, files, given, described, alarm finding
+	leads                                       bool // the name's finding stands on its first word
+	trustedReads                                bool // a trusted server says the tool only reads
+	params                                      parameters
+}
+
+func (v *vocabulary) gather(def *Definition) evidence {
+	words := splitWords(def.Name)
+	p := v.readParameters(def.InputSchema)
+	hint := def.Annotations.ReadOnlyHint
+	return evidence{
+		name:         v.judgeName(words),
+		modes:        v.judgeModes(p),
+		files:        v.judgeFiles(words, p),
+		given:        v.judgeParameters(p),
+		described:    v.judgeDescription(def.Description),
+		alarm:        v.judgeAlarm(def.Description),
+		leads:        len(words) > 0 && v.words[words[0]].role == either,
+		trustedReads: def.Trusted && hint != nil && *hint,
+		params:       p,
+	}
+}
+
+// decide weighs the evidence, strongest first. mayRead reports that selectors
+// made the tool risky, or nothing clear did, so a call may yet only read.
+func (e *evidence) decide() (f finding, mayRead bool) {
+	switch {
+	case e.name.risky() && e.name.strength == strong:
+		return e.name, false
+	case e.files.risky():
+		return e.files, false
+	case e.modes.risky():
+		return e.modes, true
+	case e.modes.reads():
+		return e.modes, false
+	case e.trustedReads && !(e.leads && e.name.risky()):
+		return finding{approvals.Read, strong, "server says readOnlyHint, and it is trusted"}, false
+	case e.name.reads() && e.alarm.risky():
+		return e.alarm, false
+	case e.name.reads() && e.name.strength == strong:
+		return e.name, false
+	case e.name.risky():
+		return e.name, true
+	case e.given.risky():
+		return e.given, true
+	case e.name.reads() && !e.described.risky():
+		return e.name, false
+	case e.described.strength > none:
+		return e.described, true
+	}
+	return finding{approvals.Write, weak, "nothing says that it only reads"}, true
+}
+
+// raise lets a server's hints make a tool more dangerous than it was found to
+// be. A destructiveHint beside a readOnlyHint means nothing.
+func raise(f finding, a Annotations) finding {
+	readOnly := a.ReadOnlyHint != nil && *a.ReadOnlyHint
+	destructive := a.DestructiveHint != nil && *a.DestructiveHint && !readOnly
+	switch {
+	case destructive && (f.class == approvals.Read || f.class == approvals.Write):
+		return finding{approvals.Destructive, strong, "server says destructiveHint"}
+	case f.class == approvals.Read && a.ReadOnlyHint != nil && !readOnly:
+		return finding{approvals.Write, strong, "server says it is not read-only"}
+	}
+	return f
+}
+
+// verdict puts what decided first, then what else points the same way.
+func (e *evidence) verdict(decided finding) Verdict {
+	v := verdict(decided)
+	for _, f := range [...]finding{e.name, e.files, e.modes, e.given, e.alarm, e.described} {
+		if f.strength > none && f.risky() == v.Risky && !slices.Contains(v.Evidence, f.evidence) {
+			v.Evidence = append(v.Evidence, f.evidence)
+		}
+	}
+	return v
+}

@@ -1,0 +1,128 @@
+package tools
+
+import (
+	"pointsman/approvals"
+)
+
+// strength says how much a finding bears.
+type strength int
+
+const (
+	none   strength = iota // nothing was found
+	weak                   // a word that could mean something else
+	strong                 // a clear word
+)
+
+// finding is what one kind of evidence says about a tool.
+type finding struct {
+	class    approvals.Class
+	strength strength
+	evidence string // one short sentence
+}
+
+func (f finding) risky() bool { return f.strength > none && f.class != approvals.Read }
+
+func (f finding) reads() bool { return f.strength > none && f.class == approvals.Read }
+
+func found(class approvals.Class, s strength, what, word string) finding {
+	return finding{class, s, what + " “" + word + "”"}
+}
+
+// judgeName judges a tool by the words of its name.
+func (v *vocabulary) judgeName(words []string) finding {
+	for i, word := range words {
+		w := v.words[word]
+		switch w.role {
+		case risks:
+			return found(w.class, strong, "name contains", word)
+		case reads:
+			return v.judgeReading(words, i)
+		}
+	}
+	return v.judgeVerbless(words)
+}
+
+// judgeReading judges a name whose first clear verb, at lead, only reads. It
+// may still change something: get_or_create, search_replace, run_and_wait.
+func (v *vocabulary) judgeReading(words []string, lead int) finding {
+	for i, word := range words {
+		switch {
+		case i < lead && v.joints[word]:
+			if w, found := v.firstOf(either, words[:i]); found >= 0 {
+				return risksBeside(w.class, words[found])
+			}
+		case i > lead && v.joints[words[i-1]] && v.words[word].role == risks:
+			return risksBeside(v.words[word].class, word)
+		case i == lead+1 && v.words[word].role == risks && v.nounVerbs[words[lead]]:
+			return risksBeside(v.words[word].class, word)
+		}
+	}
+	return found(approvals.Read, strong, "name reads:", words[lead])
+}
+
+func risksBeside(class approvals.Class, word string) finding {
+	return found(class, strong, "name also contains", word)
+}
+
+// judgeVerbless judges a name that has no clear verb.
+func (v *vocabulary) judgeVerbless(words []string) finding {
+	if i := v.indexIn(v.compute, words); i >= 0 {
+		return v.judgeCompute(words, i)
+	}
+	w, maybe := v.firstOf(either, words)
+	_, looks := v.firstOf(readWeak, words)
+	switch {
+	case looks >= 0 && v.indexIn(v.databases, words) >= 0:
+		return found(approvals.Execute, strong, "name asks a database, which may write:", words[looks])
+	case looks >= 0 && (maybe < 0 || looks < maybe):
+		return found(approvals.Read, strong, "name reads:", words[looks])
+	case maybe >= 0 && maybe < len(words)-1 && v.words[words[len(words)-1]].role == readNoun:
+		return found(approvals.Read, weak, "name ends in", words[len(words)-1])
+	case maybe >= 0:
+		return found(w.class, weak, "name contains", words[maybe])
+	}
+	return v.judgeNouns(words)
+}
+
+// judgeCompute judges a name that makes something out of its arguments.
+func (v *vocabulary) judgeCompute(words []string, verb int) finding {
+	if i := v.indexIn(v.grants, words); i >= 0 {
+		return found(approvals.Write, strong, "name makes a", words[i])
+	}
+	return found(approvals.Read, weak, "name only computes:", words[verb])
+}
+
+// judgeNouns judges a name without any verb by its last word.
+func (v *vocabulary) judgeNouns(words []string) finding {
+	if len(words) == 0 {
+		return finding{}
+	}
+	last := words[len(words)-1]
+	switch v.words[last].role {
+	case readNoun:
+		return found(approvals.Read, strong, "name ends in", last)
+	case object:
+		return found(approvals.Read, weak, "name ends in", last)
+	}
+	return finding{}
+}
+
+// firstOf returns the first of words that has the role, and its index or -1.
+func (v *vocabulary) firstOf(r role, words []string) (word, int) {
+	for i, name := range words {
+		if w := v.words[name]; w.role == r {
+			return w, i
+		}
+	}
+	return word{}, -1
+}
+
+// indexIn returns the index of the first of words that is in set, or -1.
+func (v *vocabulary) indexIn(set map[string]bool, words []string) int {
+	for i, name := range words {
+		if set[name] {
+			return i
+		}
+	}
+	return -1
+}

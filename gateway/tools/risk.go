@@ -1,0 +1,109 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"pointsman/approvals"
+)
+
+// Verdict says how dangerous a tool, or one call of it, is. The zero Verdict is
+// not a judgement; take one from a Classifier.
+type Verdict struct {
+	Class    approvals.Class
+	Risky    bool     // the class is not read
+	Evidence []string // short sentences, the one that decided first
+}
+
+// Classifier judges tools by the user's lists and the embedded vocabulary. It
+// never changes and may be used from many goroutines at once.
+type Classifier struct {
+	risky, safe nameSet
+	words       *vocabulary
+}
+
+// NewClassifier returns a classifier for the user's lists of tools that are
+// always risky or always safe: offered or bare names, or patterns with *. It
+// fails when an entry is empty.
+func NewClassifier(risky, safe []string) (*Classifier, error) {
+	words, err := loadVocabulary()
+	if err != nil {
+		return nil, err
+	}
+	c := &Classifier{words: words}
+	if c.risky, err = newNameSet(risky); err != nil {
+		return nil, fmt.Errorf("tools.risky: %w", err)
+	}
+	if c.safe, err = newNameSet(safe); err != nil {
+		return nil, fmt.Errorf("tools.safe: %w", err)
+	}
+	return c, nil
+}
+
+// Classify judges a tool: what its most dangerous call can do.
+func (c *Classifier) Classify(def Definition, offered string) Verdict {
+	return c.profile(&def, offered).verdict
+}
+
+// Judge judges one call. It is Classify, but a call of a tool that both reads
+// and changes things may be found to read only, and one of a reading tool to
+// change something.
+func (c *Classifier) Judge(def Definition, offered string, args json.RawMessage) Verdict {
+	p := c.profile(&def, offered)
+	return p.judge(c.words, args)
+}
+
+// profile is everything about a tool's risk that does not depend on arguments.
+type profile struct {
+	verdict   Verdict
+	fixed     bool // a list decided: arguments change nothing
+	mayRead   bool // its selectors, not its name, make it risky
+	selectors []selector
+}
+
+func (c *Classifier) profile(def *Definition, offered string) profile {
+	if v, ok := c.listed(def, offered); ok {
+		return profile{verdict: v, fixed: true}
+	}
+	g := c.words.gather(def)
+	decided, mayRead := g.decide()
+	return profile{
+		verdict:   g.verdict(raise(decided, def.Annotations)),
+		mayRead:   mayRead,
+		selectors: g.params.selectors,
+	}
+}
+
+// listed looks the tool up in the user's lists, then in the embedded ones.
+func (c *Classifier) listed(def *Definition, offered string) (Verdict, bool) {
+	riskyEntry, riskyExact, isRisky := c.risky.match(offered, def.Name)
+	safeEntry, safeExact, isSafe := c.safe.matchTrusting(offered, def.Name)
+	switch {
+	case isRisky && (riskyExact || !isSafe || !safeExact):
+		return c.listedRisky(def, riskyEntry), true
+	case isSafe:
+		return verdict(found(approvals.Read, strong, "your safe list has", safeEntry)), true
+	}
+	if entry, _, ok := c.words.risky.match(offered, def.Name); ok {
+		return verdict(found(c.words.riskyClass[entry], strong, "known to be risky:", def.Name)), true
+	}
+	if _, _, ok := c.words.safe.matchTrusting(offered, def.Name); ok {
+		return verdict(found(approvals.Read, strong, "known to be safe:", def.Name)), true
+	}
+	return Verdict{}, false
+}
+
+// listedRisky takes the class from the other evidence, unless that says read.
+func (c *Classifier) listedRisky(def *Definition, entry string) Verdict {
+	g := c.words.gather(def)
+	f, _ := g.decide()
+	class := f.class
+	if !f.risky() {
+		class = approvals.Write
+	}
+	return verdict(found(class, strong, "your risky list has", entry))
+}
+
+func verdict(f finding) Verdict {
+	return Verdict{Class: f.class, Risky: f.class != approvals.Read, Evidence: []string{f.evidence}}
+}
