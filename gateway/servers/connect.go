@@ -1,0 +1,225 @@
+package servers
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxPages bounds the pages of a tool list that are asked for.
+const maxPages = 1000
+
+// connect makes a connection, shakes hands and lists the tools, all within the
+// server's start time-out.
+func (s *server) connect(ctx context.Context) (*session, []Tool, error) {
+	limit := s.startTimeout()
+	late := fmt.Errorf("it was not ready within %s (raise `startTimeout` if it needs longer)", limit)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
+	defer cancel()
+	sess := newSession(rand.Text())
+	err := s.open(ctx, sess)
+	var tools []Tool
+	if err == nil {
+		tools, err = s.listTools(ctx, sess)
+	}
+	if err != nil {
+		sess.close()
+		return nil, nil, s.explain(ctx, sess, err)
+	}
+	return sess, tools, nil
+}
+
+// explain adds what is known of why a connection could not be made.
+func (s *server) explain(ctx context.Context, sess *session, err error) error {
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if sess.remote != nil {
+		err = sess.remote.explain(err)
+	}
+	if sess.process == nil {
+		return fmt.Errorf("connecting to server %q: %w", s.name, err)
+	}
+	err = fmt.Errorf("starting server %q (%s): %w", s.name, s.entry.Command, err)
+	if line := s.stderr.last(); line != "" {
+		err = fmt.Errorf("%w; its last line on stderr: %s", err, line)
+	}
+	return err
+}
+
+// open makes the connection and shakes hands. What it has made when it fails is
+// in sess, to be closed.
+func (s *server) open(ctx context.Context, sess *session) error {
+	switch s.kind {
+	case "http":
+		remote, err := s.newRemote(ctx)
+		if err != nil {
+			return err
+		}
+		sess.remote = remote
+		return sess.handshake(ctx, s.host, remote.streamable())
+	case "sse":
+		remote, err := s.newRemote(ctx)
+		if err != nil {
+			return err
+		}
+		sess.remote = remote
+		return s.openWire(ctx, sess, remote.sse().Connect)
+	case "builtin":
+		transport, err := s.host.opts.Builtin[s.name](ctx)
+		if err != nil {
+			return err
+		}
+		return s.openWire(ctx, sess, transport.Connect)
+	default:
+		return s.openWire(ctx, sess, func(ctx context.Context) (mcp.Connection, error) { return s.startStdio(ctx, sess) })
+	}
+}
+
+func (s *server) openWire(ctx context.Context, sess *session, connect func(context.Context) (mcp.Connection, error)) error {
+	transport := &wireTransport{connect: connect, onEnd: sess.fail}
+	err := sess.handshake(ctx, s.host, transport)
+	sess.wire = transport.wire
+	return err
+}
+
+// startStdio starts the server's process.
+func (s *server) startStdio(ctx context.Context, sess *session) (mcp.Connection, error) {
+	cmd, err := s.command(ctx)
+	if err != nil {
+		return nil, err
+	}
+	process, err := startProcess(cmd, s.host.guard, s.stderr)
+	if err != nil {
+		return nil, err
+	}
+	sess.process = process
+	return newStdioConn(process.stdout, process.stdin, process.stop, &s.junk), nil
+}
+
+// command returns the entry's command, its references resolved, ready to start.
+func (s *server) command(ctx context.Context) (*exec.Cmd, error) {
+	env, path, err := s.environment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := s.directory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	name, err := s.resolveInside(ctx, "command", s.entry.Command)
+	if err != nil {
+		return nil, err
+	}
+	file, path, err := s.host.paths.find(name, dir, path)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{name}
+	for i, arg := range s.entry.Args {
+		arg, err := s.resolveInside(ctx, fmt.Sprintf("args[%d]", i), arg)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, arg)
+	}
+	mark := guardMark + "=" + s.host.guard.mark
+	return &exec.Cmd{Path: file, Args: args, Dir: dir, Env: append(env, "PATH="+path, mark)}, nil
+}
+
+// environment returns what the server inherits and what its entry sets, and the
+// PATH that the entry sets, or "".
+func (s *server) environment(ctx context.Context) (env []string, path string, err error) {
+	env = inherited()
+	for name, ref := range s.entry.Env {
+		value, err := s.resolve(ctx, "env "+name, string(ref))
+		if err != nil {
+			return nil, "", err
+		}
+		env = append(env, name+"="+value)
+		if strings.EqualFold(name, "PATH") {
+			path = value
+		}
+	}
+	return env, path, nil
+}
+
+// directory returns the working directory: the entry's, or the user's home.
+func (s *server) directory(ctx context.Context) (string, error) {
+	dir := s.entry.Cwd
+	if dir == "" {
+		dir = s.entry.WorkingDirectory
+	}
+	if dir == "" {
+		return os.UserHomeDir()
+	}
+	dir, err := s.resolveInside(ctx, "cwd", dir)
+	if err != nil {
+		return "", err
+	}
+	dir = expandHome(dir)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("the working directory %s is not there: correct `cwd`", dir)
+	}
+	return dir, nil
+}
+
+// listTools asks for all pages of the server's tools.
+func (s *server) listTools(ctx context.Context, sess *session) ([]Tool, error) {
+	var tools []Tool
+	cursor := ""
+	for range maxPages {
+		raw, err := sess.roundTrip(ctx, "tools/list", params{cursor: cursor})
+		if isMissing(err) {
+			return nil, nil // a server without tools
+		}
+		if err != nil {
+			return nil, fmt.Errorf("listing its tools: %w", err)
+		}
+		var page struct {
+			Tools      []json.RawMessage `json:"tools"`
+			NextCursor string            `json:"nextCursor"`
+		}
+		if err := json.Unmarshal(raw, &page); err != nil {
+			return nil, fmt.Errorf("reading its list of tools: %w", err)
+		}
+		tools = s.appendTools(tools, page.Tools)
+		if page.NextCursor == "" || page.NextCursor == cursor {
+			return tools, nil
+		}
+		cursor = page.NextCursor
+	}
+	return nil, fmt.Errorf("listing its tools: the list has more than %d pages", maxPages)
+}
+
+func isMissing(err error) bool {
+	var rpc *jsonrpc.Error
+	return errors.As(err, &rpc) && rpc.Code == jsonrpc.CodeMethodNotFound
+}
+
+func (s *server) appendTools(tools []Tool, raw []json.RawMessage) []Tool {
+	for _, def := range raw {
+		var tool struct {
+			Name string `json:"name"`
+		}
+		if err := json.Unmarshal(def, &tool); err != nil || tool.Name == "" {
+			s.host.opts.Logger.Warn("leaving out a tool without a name", "server", s.name)
+			continue
+		}
+		tools = append(tools, Tool{
+			Server:  s.name,
+			Name:    tool.Name,
+			Raw:     def,
+			Trusted: s.entry.TrustAnnotations || s.kind == "builtin",
+		})
+	}
+	return tools
+}

@@ -1,0 +1,30 @@
+package servers
+
+import (
+	"os"
+	"strings"
+)
+
+// inheritedNames are the variables of our environment that a server gets. What
+// else it needs is in its entry: our own secrets, and those of the shell we
+// were started from, are not its business.
+var inheritedNames = map[string]bool{
+	"PATH": true, "HOME": true, "LANG": true, "TMPDIR": true, "USER": true, "LOGNAME": true, "SHELL": true, "TZ": true,
+	// Windows programs do not start, or misbehave, without these.
+	"SYSTEMROOT": true, "SYSTEMDRIVE": true, "WINDIR": true, "COMSPEC": true, "PATHEXT": true, "TEMP": true, "TMP": true,
+	"APPDATA": true, "LOCALAPPDATA": true, "PROGRAMDATA": true, "PROGRAMFILES": true, "PROGRAMFILES(X86)": true,
+	"USERPROFILE": true, "USERNAME": true, "HOMEDRIVE": true, "HOMEPATH": true, "PROCESSOR_ARCHITECTURE": true,
+}
+
+// inherited returns the variables of our environment that a server gets.
+func inherited() []string {
+	var env []string
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		name = strings.ToUpper(name)
+		if inheritedNames[name] || strings.HasPrefix(name, "LC_") {
+			env = append(env, pair)
+		}
+	}
+	return env
+}

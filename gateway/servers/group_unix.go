@@ -1,0 +1,30 @@
+//go:build unix
+
+package servers
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// group is a process group, by the pid of its leader.
+type group struct{ pgid int }
+
+// startGroup starts cmd as the leader of a new group.
+func startGroup(cmd *exec.Cmd) (group, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		return group{}, err
+	}
+	return group{pgid: cmd.Process.Pid}, nil
+}
+
+// alive reports whether the group has a process. The leader must have been
+// waited for, or it counts as one.
+func (g group) alive() bool { return syscall.Kill(-g.pgid, 0) != syscall.ESRCH }
+
+func (g group) terminate() { _ = syscall.Kill(-g.pgid, syscall.SIGTERM) }
+
+func (g group) kill() { _ = syscall.Kill(-g.pgid, syscall.SIGKILL) }
+
+func (g group) close() {}

@@ -1,0 +1,161 @@
+package servers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const farewellTimeout = 1500 * time.Millisecond
+
+// authError says that a remote server wants credentials it did not get.
+type authError struct {
+	status int
+	err    error
+}
+
+func (e *authError) Error() string {
+	return fmt.Sprintf("the server answered %d %s: it needs credentials, or refuses the ones in `headers`", e.status, http.StatusText(e.status))
+}
+
+func (e *authError) Unwrap() error { return e.err }
+
+// remote is the HTTP side of a connection to a remote server: it adds the
+// entry's headers, and sees what the SDK's transports do not tell.
+type remote struct {
+	base    http.RoundTripper
+	origin  *url.URL
+	headers http.Header
+	denied  atomic.Int32 // the last status, if it was 401 or 403
+}
+
+// newRemote resolves the entry's url and headers.
+func (s *server) newRemote(ctx context.Context) (*remote, error) {
+	address, err := s.resolveInside(ctx, "url", s.entry.URL)
+	if err != nil {
+		return nil, err
+	}
+	origin, err := url.Parse(address)
+	if err != nil || origin.Host == "" || origin.Scheme != "http" && origin.Scheme != "https" {
+		return nil, fmt.Errorf("reading url: it must be an http or https address")
+	}
+	r := &remote{base: s.host.opts.HTTPClient.Transport, origin: origin, headers: http.Header{}}
+	if r.base == nil {
+		r.base = http.DefaultTransport
+	}
+	for name, ref := range s.entry.Headers {
+		value, err := s.resolve(ctx, "header "+name, string(ref))
+		if err != nil {
+			return nil, err
+		}
+		r.headers.Set(name, value)
+	}
+	return r, nil
+}
+
+// RoundTrip sends one request. The headers go to the server's own origin only:
+// a redirect, or an endpoint a server names, must not carry them elsewhere.
+func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	if req.URL.Scheme == r.origin.Scheme && req.URL.Host == r.origin.Host {
+		for name, values := range r.headers {
+			req.Header[name] = values
+		}
+	}
+	for name, values := range callHeaders(req.Context()) {
+		req.Header[name] = values
+	}
+	if err := restoreMethod(req); err != nil {
+		return nil, err
+	}
+	if req.Method == http.MethodDelete { // the farewell, which must not hold us up
+		ctx, cancel := context.WithTimeout(req.Context(), farewellTimeout)
+		defer cancel()
+		req = req.WithContext(ctx)
+	}
+	resp, err := r.base.RoundTrip(req)
+	if err == nil {
+		r.note(resp.StatusCode)
+	}
+	return resp, err
+}
+
+func (r *remote) note(status int) {
+	if status != http.StatusUnauthorized && status != http.StatusForbidden {
+		status = 0
+	}
+	r.denied.Store(int32(status))
+}
+
+// explain returns err, as an authError if the server asked for credentials.
+func (r *remote) explain(err error) error {
+	if status := r.denied.Load(); err != nil && status != 0 {
+		return &authError{status: int(status), err: err}
+	}
+	return err
+}
+
+func (r *remote) client() *http.Client { return &http.Client{Transport: r} }
+
+func (r *remote) sse() *mcp.SSEClientTransport {
+	return &mcp.SSEClientTransport{Endpoint: r.origin.String(), HTTPClient: r.client(), MaxEventSize: maxLine}
+}
+
+func (r *remote) streamable() *mcp.StreamableClientTransport {
+	return &mcp.StreamableClientTransport{Endpoint: r.origin.String(), HTTPClient: r.client(), MaxEventSize: maxLine}
+}
+
+// rawPrefix marks the methods whose results we want as they came. The SDK
+// decodes the results of the methods it knows into types that lose fields, and
+// its streamable HTTP connection cannot be wrapped as the others are (see wire)
+// without losing its session. So tools/call is asked of the SDK as a method it
+// does not know, and gets its name back here.
+const rawPrefix = "pointsman:"
+
+func restoreMethod(req *http.Request) error {
+	if req.Body == nil || req.Method != http.MethodPost {
+		return nil
+	}
+	body, err := io.ReadAll(req.Body)
+	req.Body.Close()
+	if err != nil {
+		return err
+	}
+	body = bytes.Replace(body, []byte(`"method":"`+rawPrefix), []byte(`"method":"`), 1)
+	req.ContentLength = int64(len(body))
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	if method, ok := strings.CutPrefix(req.Header.Get("Mcp-Method"), rawPrefix); ok {
+		req.Header.Set("Mcp-Method", method)
+	}
+	return nil
+}
+
+// rawParams are the parameters of a request whose result we want as it came.
+type rawParams struct {
+	mcp.ParamsBase
+	Name      string          `json:"name,omitempty"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Cursor    string          `json:"cursor,omitempty"`
+}
+
+// rawResult is a result as it came.
+type rawResult struct {
+	mcp.ResultBase
+	raw []byte
+}
+
+// UnmarshalJSON keeps the result instead of decoding it.
+func (r *rawResult) UnmarshalJSON(data []byte) error {
+	r.raw = bytes.Clone(data)
+	return nil
+}

@@ -1,0 +1,134 @@
+package servers
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+const (
+	stdinGrace = 1500 * time.Millisecond // between closing stdin and TERM
+	termGrace  = 1500 * time.Millisecond // between TERM and KILL
+	killGrace  = time.Second             // for the kernel to end the killed
+	exitGrace  = 500 * time.Millisecond  // for the last output of a process that exited by itself
+	pollEvery  = 10 * time.Millisecond
+)
+
+// process is a running stdio server: a group of processes of its own.
+type process struct {
+	cmd    *exec.Cmd
+	group  group
+	guard  *guard
+	stdin  *os.File // our ends of its pipes
+	stdout *os.File
+	stderr *os.File
+	exited chan struct{} // closed when the leader was waited for
+	err    error         // how the leader ended; read after exited
+	wg     sync.WaitGroup
+	once   sync.Once // stops once
+}
+
+// startProcess starts cmd in a group of its own, known to the guard, its stderr
+// going to the tail.
+func startProcess(cmd *exec.Cmd, guard *guard, stderr *tail) (*process, error) {
+	guard.start()
+	p := &process{cmd: cmd, guard: guard, exited: make(chan struct{})}
+	theirs, err := p.openPipes()
+	if err == nil {
+		p.group, err = startGroup(cmd)
+	}
+	for _, f := range theirs {
+		f.Close()
+	}
+	if err != nil {
+		p.closePipes()
+		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
+	}
+	guard.add(cmd.Process.Pid)
+	p.wg.Go(p.wait)
+	p.wg.Go(func() { stderr.follow(p.stderr) })
+	return p, nil
+}
+
+// openPipes connects the command's standard streams with ours. It returns the
+// command's ends, which are to be closed when it has started.
+func (p *process) openPipes() (theirs []*os.File, err error) {
+	open := func(ours, their **os.File, theyRead bool) {
+		if err != nil {
+			return
+		}
+		var r, w *os.File
+		if r, w, err = os.Pipe(); err != nil {
+			return
+		}
+		*ours, *their = r, w
+		if theyRead {
+			*ours, *their = w, r
+		}
+		theirs = append(theirs, *their)
+	}
+	var in, out, errs *os.File
+	open(&p.stdin, &in, true)
+	open(&p.stdout, &out, false)
+	open(&p.stderr, &errs, false)
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in, out, errs
+	return theirs, err
+}
+
+func (p *process) closePipes() {
+	for _, f := range []*os.File{p.stdin, p.stdout, p.stderr} {
+		if f != nil {
+			f.Close() // a second close does nothing
+		}
+	}
+}
+
+// wait reaps the leader. A server whose leader is gone is gone: a child of it
+// may hold stdout open for ever, so reading ends soon after.
+func (p *process) wait() {
+	p.err = p.cmd.Wait()
+	close(p.exited)
+	time.AfterFunc(exitGrace, func() { p.stdout.Close() })
+}
+
+// stop ends the whole group and returns when it is gone: it closes stdin, then
+// sends TERM, then KILL. Only the first call acts; the others wait for it.
+func (p *process) stop() {
+	p.once.Do(func() {
+		p.stdin.Close()
+		if !p.goneWithin(stdinGrace) {
+			p.group.terminate()
+			if !p.goneWithin(termGrace) {
+				p.group.kill()
+				p.goneWithin(killGrace)
+			}
+		}
+		p.guard.remove(p.cmd.Process.Pid)
+		p.closePipes()
+		p.group.close()
+		p.wg.Wait()
+	})
+}
+
+// goneWithin reports whether every process of the group is gone within d.
+func (p *process) goneWithin(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-p.exited:
+	case <-timer.C:
+		return false
+	}
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	for p.group.alive() {
+		select {
+		case <-ticker.C:
+		case <-timer.C:
+			return false
+		}
+	}
+	return true
+}

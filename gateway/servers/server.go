@@ -1,0 +1,338 @@
+package servers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pointsman/gateway/config"
+)
+
+const (
+	defaultTimeout = 60 * time.Second // of a call and of a start, where the entry names none
+	firstDelay     = time.Second      // before the first attempt to reconnect; doubles with each
+	longestDelay   = 5 * time.Minute
+	steadyAfter    = time.Minute // a connection that held this long starts again at firstDelay
+)
+
+// server is one configured server. Its goroutine, run, owns the connection.
+type server struct {
+	// Fixed at creation.
+	host   *Host
+	name   string
+	entry  config.MCPServer
+	kind   string // stdio, http, sse, builtin, or "" when not configured
+	stderr *tail
+	junk   atomic.Int64
+	wake   chan struct{} // size 1: connect now
+	ended  chan struct{} // closed when run has returned
+
+	// Set by the host before run starts, under the host's lock.
+	cancel context.CancelFunc
+	after  <-chan struct{} // the previous server of this name, or nil
+
+	mu      sync.Mutex // guards the fields below
+	live    Live
+	tools   []Tool
+	session *session      // nil unless connected
+	attempt chan struct{} // closed at the end of the attempt that runs or is next; nil when connected or not running
+	waiting bool          // for the previous server to end
+}
+
+func newServer(h *Host, name string, entry config.MCPServer) *server {
+	s := &server{
+		host:   h,
+		name:   name,
+		entry:  entry,
+		kind:   transportOf(h, name, entry),
+		stderr: newTail(200),
+		wake:   make(chan struct{}, 1),
+		ended:  make(chan struct{}),
+		live:   Live{Status: Stopped, Since: time.Now()},
+	}
+	switch {
+	case entry.Disabled:
+		s.live.Status = Disabled
+	case s.kind == "":
+		s.live.Status, s.live.Error = NotConfigured, "the entry has neither command nor url"
+	default:
+		s.attempt = make(chan struct{})
+	}
+	return s
+}
+
+func transportOf(h *Host, name string, entry config.MCPServer) string {
+	_, builtin := h.opts.Builtin[name]
+	switch {
+	case entry.Command != "" && entry.Type != "http" && entry.Type != "sse" && entry.Type != "streamable-http":
+		return "stdio"
+	case entry.URL != "" && entry.Type == "sse":
+		return "sse"
+	case entry.URL != "" && entry.Type != "local" && entry.Type != "stdio":
+		return "http"
+	case builtin && entry.Command == "" && entry.URL == "":
+		return "builtin"
+	}
+	return ""
+}
+
+// end makes run return soon. Called with the host's lock held.
+func (s *server) end() {
+	if s.cancel != nil {
+		s.cancel()
+	}
+}
+
+// run connects, and connects again, until ctx ends.
+func (s *server) run(ctx context.Context) {
+	defer close(s.ended)
+	if s.attempt == nil {
+		return // disabled, or not configured
+	}
+	s.awaitPrevious(ctx)
+	delay := firstDelay
+	for ctx.Err() == nil {
+		if held := s.connectOnce(ctx); held >= steadyAfter {
+			delay = firstDelay
+		}
+		if ctx.Err() == nil {
+			s.pause(ctx, delay)
+			delay = min(2*delay, longestDelay)
+		}
+	}
+	s.stopped()
+}
+
+func (s *server) awaitPrevious(ctx context.Context) {
+	if s.after == nil {
+		return
+	}
+	s.setWaiting(true)
+	<-s.after // bounded: it was told to end, and does within seconds
+	s.setWaiting(false)
+}
+
+func (s *server) setWaiting(waiting bool) {
+	s.mu.Lock()
+	s.waiting = waiting
+	s.mu.Unlock()
+}
+
+// connectOnce makes one attempt and, if it succeeds, keeps the connection until
+// it is lost or ctx ends. It returns how long the connection held.
+func (s *server) connectOnce(ctx context.Context) time.Duration {
+	select {
+	case <-s.wake: // this attempt answers it
+	default:
+	}
+	s.setLive(Live{Status: Pending}, nil)
+	sess, tools, err := s.connect(ctx)
+	if err != nil {
+		s.attemptFailed(err)
+		return 0
+	}
+	start := time.Now()
+	s.attemptSucceeded(sess, tools)
+	err = s.keep(ctx, sess)
+	s.lost(sess, err)
+	sess.close()
+	return time.Since(start)
+}
+
+// keep lists the tools again when the server says they changed, and returns
+// when the connection is lost or ctx ends.
+func (s *server) keep(ctx context.Context, sess *session) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-sess.lost:
+			return sess.cause()
+		case <-sess.changed:
+			s.relist(ctx, sess)
+		}
+	}
+}
+
+func (s *server) relist(ctx context.Context, sess *session) {
+	ctx, cancel := context.WithTimeout(ctx, s.startTimeout())
+	defer cancel()
+	tools, err := s.listTools(ctx, sess)
+	if err != nil {
+		s.host.opts.Logger.Warn("listing the tools again", "server", s.name, "error", err)
+		return
+	}
+	s.mu.Lock()
+	s.tools = tools
+	s.mu.Unlock()
+	s.host.opts.OnChange()
+}
+
+// pause waits for the delay to pass, a call to need the server, or ctx to end.
+func (s *server) pause(ctx context.Context, delay time.Duration) {
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.wake:
+	case <-ctx.Done():
+	}
+}
+
+// setLive makes change and sets live in one step, then says so. Whoever reads
+// the fields under the lock sees them agree.
+func (s *server) setLive(live Live, change func()) {
+	live.Since = time.Now()
+	s.mu.Lock()
+	if change != nil {
+		change()
+	}
+	s.live = live
+	s.mu.Unlock()
+	s.host.opts.Logger.Info("MCP server", "server", s.name, "status", live.Status, "error", live.Error)
+	s.host.opts.OnChange()
+}
+
+func (s *server) attemptSucceeded(sess *session, tools []Tool) {
+	s.setLive(sess.live(), func() {
+		s.session, s.tools = sess, tools
+		close(s.attempt)
+		s.attempt = nil
+	})
+}
+
+func (s *server) attemptFailed(err error) {
+	done := s.attempt // only this goroutine sets it
+	s.setLive(Live{Status: stateOf(err), Error: err.Error()}, func() {
+		s.tools = nil
+		s.attempt = make(chan struct{})
+		close(done)
+	})
+}
+
+func (s *server) lost(sess *session, err error) {
+	s.setLive(Live{Status: Failed, Error: fmt.Sprintf("connection lost: %v", err)}, func() {
+		s.session = nil
+		s.attempt = make(chan struct{})
+	})
+	close(sess.released)
+}
+
+func (s *server) stopped() {
+	s.setLive(Live{Status: Stopped}, func() {
+		s.tools = nil
+		close(s.attempt)
+		s.attempt = nil
+	})
+}
+
+func stateOf(err error) State {
+	var auth *authError
+	if errors.As(err, &auth) {
+		return NeedsAuth
+	}
+	return Failed
+}
+
+// ready returns the connection, waiting for the attempt that is under way, or
+// starting one.
+func (s *server) ready(ctx context.Context) (*session, error) {
+	s.mu.Lock()
+	sess, attempt, live := s.session, s.attempt, s.live
+	s.mu.Unlock()
+	switch {
+	case sess != nil && !sess.isLost():
+		return sess, nil
+	case sess != nil: // lost a moment ago, and the server's goroutine has yet to see it
+		return s.readyAfter(ctx, sess.released)
+	case attempt == nil:
+		return nil, s.unavailable(live)
+	}
+	if live.Status != Pending { // no attempt is under way: begin one
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	}
+	select {
+	case <-attempt:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session == nil {
+		return nil, s.unavailable(s.live)
+	}
+	return s.session, nil
+}
+
+func (s *server) readyAfter(ctx context.Context, event <-chan struct{}) (*session, error) {
+	select {
+	case <-event:
+		return s.ready(ctx)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (s *server) unavailable(live Live) error {
+	reason := live.Error
+	if reason == "" {
+		reason = "it is not connected"
+	}
+	return &UnavailableError{Server: s.name, Status: live.Status, Reason: reason}
+}
+
+func (s *server) status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Status{
+		Name:          s.name,
+		Enabled:       !s.entry.Disabled,
+		Transport:     s.kind,
+		Live:          s.live,
+		Tools:         len(s.tools),
+		ConfigChanged: s.waiting,
+		Junk:          s.junk.Load(),
+	}
+}
+
+func (s *server) toolList() []Tool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.tools)
+}
+
+func (s *server) timeout() time.Duration { return millis(s.entry.Timeout) }
+
+func (s *server) startTimeout() time.Duration { return millis(s.entry.StartTimeout) }
+
+func millis(ms int64) time.Duration {
+	if ms <= 0 {
+		return defaultTimeout
+	}
+	return time.Duration(ms) * time.Millisecond
+}
+
+// resolve replaces the secret references in text that may hold some.
+func (s *server) resolve(ctx context.Context, what, text string) (string, error) {
+	value, err := s.host.opts.Resolve(ctx, text)
+	if err != nil {
+		return "", fmt.Errorf("resolving %s: %w", what, err)
+	}
+	return value, nil
+}
+
+// resolveInside is resolve for text that is a reference only where it says ${…}.
+func (s *server) resolveInside(ctx context.Context, what, text string) (string, error) {
+	if !strings.Contains(text, "${") {
+		return text, nil
+	}
+	return s.resolve(ctx, what, text)
+}

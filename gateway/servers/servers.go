@@ -1,0 +1,247 @@
+// Package servers runs and reaches the MCP servers.
+//
+// # Lifecycle and ownership
+//
+// A Host holds one server for each configured entry, and each server is one
+// goroutine that owns its connection from the first attempt to the last
+// goodbye: connect, list the tools, wait for the connection to be lost, wait a
+// little longer after each failure, connect again. Nobody else opens or closes
+// a connection, so two attempts can never run at once; a call that finds its
+// server away wakes that goroutine and waits for the outcome of its attempt,
+// together with all the others that wait.
+//
+// Host.Run starts these goroutines, waits for them, and returns when the last
+// one has ended. Host.Apply only says what is wanted: an entry that changed is
+// a new server, which begins when the old one of that name has ended.
+//
+// A stdio server is a process group. Its end is the server goroutine's work:
+// stdin is closed, then the group gets TERM, then KILL. If we are killed
+// ourselves, a guard process (see RunGuard) does the same for us.
+//
+// # What is ours and what is the SDK's
+//
+// The SDK does the handshake, version negotiation, notifications and the HTTP
+// transports. Its types lose fields of tools and results, so tools/list and
+// tools/call are sent as messages of our own beside it (see wire), and what
+// the server answered is handed on as it came.
+package servers
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pointsman/gateway/config"
+)
+
+// Options configures a Host.
+type Options struct {
+	// Resolve replaces secret references and ${…} in env, headers, args and
+	// url. If nil, they are used as they are.
+	Resolve func(ctx context.Context, ref string) (string, error)
+	// Logger takes the servers' comings and goings. If nil, nothing is logged.
+	Logger *slog.Logger
+	// HTTPClient reaches remote servers. If nil, one of the host's own.
+	HTTPClient *http.Client
+	// Version is ours, as told to the servers. If empty, "dev".
+	Version string
+	// Guard is the command line of the guard process, which must call RunGuard.
+	// If empty, there is no guard: servers that ignore a closed stdin outlive
+	// us when we are killed.
+	Guard []string
+	// Builtin are servers of our own, by name. An entry of the same name that
+	// has a command or a url takes the place of one.
+	Builtin map[string]func(ctx context.Context) (mcp.Transport, error)
+	// OnChange is called, without locks held, when a status or a tool list may
+	// have changed.
+	OnChange func()
+	// Path is the PATH to look for commands in after our own. If empty, the
+	// login shell is asked for it when a command is not found.
+	Path string
+	// Roots are the directories told to servers that ask for them.
+	Roots []string
+}
+
+// Host runs the configured servers. Make one with New.
+type Host struct {
+	opts  Options
+	guard *guard
+	paths *pathFinder
+
+	mu      sync.Mutex                 // guards the fields below
+	ctx     context.Context            // Run's; nil before
+	servers map[string]*server         // what is wanted
+	last    map[string]<-chan struct{} // by name: closed when the server started last has ended
+	wg      sync.WaitGroup
+}
+
+// New returns a host without servers. It starts nothing.
+func New(opts Options) *Host {
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.Version == "" {
+		opts.Version = "dev"
+	}
+	if opts.Resolve == nil {
+		opts.Resolve = func(_ context.Context, ref string) (string, error) { return ref, nil }
+	}
+	if opts.OnChange == nil {
+		opts.OnChange = func() {}
+	}
+	if opts.HTTPClient == nil {
+		opts.HTTPClient = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
+	}
+	return &Host{
+		opts:    opts,
+		guard:   newGuard(opts.Guard, opts.Logger),
+		paths:   newPathFinder(opts.Path),
+		servers: map[string]*server{},
+		last:    map[string]<-chan struct{}{},
+	}
+}
+
+// Run connects the servers and keeps them connected until ctx ends. It then
+// ends them all, within 5 seconds, and returns. It can be called once.
+func (h *Host) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	h.mu.Lock()
+	if h.ctx != nil {
+		h.mu.Unlock()
+		return errors.New("running the MCP servers: the host was already run")
+	}
+	h.ctx = ctx
+	for _, s := range h.servers {
+		h.startLocked(s)
+	}
+	h.mu.Unlock()
+
+	<-ctx.Done()
+	h.mu.Lock() // no server starts from here on: startLocked sees the ended context
+	h.mu.Unlock()
+	h.wg.Wait()
+	h.guard.close()
+	h.opts.HTTPClient.CloseIdleConnections()
+	return nil
+}
+
+func (h *Host) startLocked(s *server) {
+	if h.ctx == nil || h.ctx.Err() != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(h.ctx)
+	s.cancel, s.after = cancel, h.last[s.name]
+	h.last[s.name] = s.ended
+	h.wg.Go(func() {
+		defer cancel()
+		s.run(ctx)
+	})
+}
+
+// Apply sets the servers that are wanted: entries, less those whose name is in
+// disabled, plus the built-in ones. Only servers whose entry changed are
+// restarted. It does not wait for any of them.
+func (h *Host) Apply(entries map[string]config.MCPServer, disabled []string) {
+	wanted := h.wanted(entries, disabled)
+	h.mu.Lock()
+	for name, s := range h.servers {
+		if entry, ok := wanted[name]; !ok || !reflect.DeepEqual(s.entry, entry) {
+			s.end()
+			delete(h.servers, name)
+		}
+	}
+	for name, entry := range wanted {
+		if h.servers[name] == nil {
+			s := newServer(h, name, entry)
+			h.servers[name] = s
+			h.startLocked(s)
+		}
+	}
+	h.mu.Unlock()
+	h.opts.OnChange()
+}
+
+// wanted returns the entries with the disabled and the built-in ones worked in.
+func (h *Host) wanted(entries map[string]config.MCPServer, disabled []string) map[string]config.MCPServer {
+	wanted := maps.Clone(entries)
+	if wanted == nil {
+		wanted = map[string]config.MCPServer{}
+	}
+	for name := range h.opts.Builtin {
+		if _, ok := wanted[name]; !ok {
+			wanted[name] = config.MCPServer{}
+		}
+	}
+	for name, entry := range wanted {
+		if slices.Contains(disabled, name) {
+			entry.Disabled = true
+			wanted[name] = entry
+		}
+	}
+	return wanted
+}
+
+func (h *Host) list() []*server {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	list := make([]*server, 0, len(h.servers))
+	for _, name := range slices.Sorted(maps.Keys(h.servers)) {
+		list = append(list, h.servers[name])
+	}
+	return list
+}
+
+func (h *Host) find(name string) *server {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.servers[name]
+}
+
+// Status returns all configured servers, sorted by name.
+func (h *Host) Status() []Status {
+	list := h.list()
+	status := make([]Status, 0, len(list))
+	for _, s := range list {
+		status = append(status, s.status())
+	}
+	return status
+}
+
+// Tools returns what the servers advertise, sorted by server, in each server's
+// own order. A server that was lost keeps its tools until an attempt to
+// reconnect it fails.
+func (h *Host) Tools() []Tool {
+	var tools []Tool
+	for _, s := range h.list() {
+		tools = append(tools, s.toolList()...)
+	}
+	return tools
+}
+
+// Stderr returns the last lines, at most 200, a server wrote to stderr.
+func (h *Host) Stderr(name string) []string {
+	if s := h.find(name); s != nil {
+		return s.stderr.lines()
+	}
+	return nil
+}
+
+// Call calls a tool and waits for its result, at most for the server's
+// time-out, which progress extends. A server that is away is connected first.
+// The error is an UnavailableError, TimeoutError, LostError or ProtocolError,
+// or ctx's own.
+func (h *Host) Call(ctx context.Context, call Call) (*Result, error) {
+	s := h.find(call.Server)
+	if s == nil {
+		return nil, &UnavailableError{Server: call.Server, Status: NotConfigured, Reason: "no server of this name is configured"}
+	}
+	return s.call(ctx, call)
+}

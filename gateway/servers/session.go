@@ -1,0 +1,319 @@
+package servers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// firstStateless is the first protocol version in which each request carries
+// what initialize used to say.
+const firstStateless = "2026-07-28"
+
+// cancelTimeout bounds telling a server that a call was cancelled.
+const cancelTimeout = time.Second
+
+// session is one connection to a server, from the handshake to the end.
+type session struct {
+	// Fixed when the handshake is done.
+	id      string
+	cs      *mcp.ClientSession
+	wire    *wire    // nil over streamable HTTP
+	remote  *remote  // nil for a local server
+	process *process // nil for a remote server
+	meta    []byte   // what _meta must hold in each request of our own
+
+	changed  chan struct{} // size 1: the tool list changed
+	lost     chan struct{} // closed when the connection has ended
+	released chan struct{} // closed when the server has seen that
+
+	lastID atomic.Int64
+	wg     sync.WaitGroup
+
+	mu        sync.Mutex // guards the fields below
+	err       error      // why the connection ended
+	listeners map[int64]chan Progress
+}
+
+// pending is a request that was sent.
+type pending struct {
+	id       int64
+	reply    <-chan reply
+	progress <-chan Progress
+	cancel   func(reason string)
+}
+
+func newSession(id string) *session {
+	sess := &session{
+		id:        id,
+		changed:   make(chan struct{}, 1),
+		lost:      make(chan struct{}),
+		released:  make(chan struct{}),
+		listeners: map[int64]chan Progress{},
+	}
+	sess.lastID.Store(firstWireID)
+	return sess
+}
+
+// handshake connects the SDK's client over the transport.
+func (sess *session) handshake(ctx context.Context, h *Host, t mcp.Transport) error {
+	info := &mcp.Implementation{Name: "pointsman", Version: h.opts.Version}
+	caps := &mcp.ClientCapabilities{}
+	if len(h.opts.Roots) > 0 {
+		caps.RootsV2 = &mcp.RootCapabilities{}
+	}
+	client := mcp.NewClient(info, &mcp.ClientOptions{
+		Capabilities:                caps,
+		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { sess.toolsChanged() },
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { sess.onProgress(r.Params) },
+	})
+	client.AddRoots(rootsOf(h.opts.Roots)...)
+	for _, method := range []string{"tools/call", "tools/list"} {
+		if err := mcp.AddSendingCustomMethod[*rawParams, *rawResult](client, rawPrefix+method); err != nil {
+			return err
+		}
+	}
+	cs, err := client.Connect(ctx, t, nil)
+	if err != nil {
+		return err
+	}
+	sess.cs = cs
+	if cs.InitializeResult().ProtocolVersion >= firstStateless {
+		sess.meta, err = requestMeta(info, cs.InitializeResult().ProtocolVersion, len(h.opts.Roots) > 0)
+	}
+	sess.wg.Go(func() { sess.fail(cs.Wait()) })
+	return err
+}
+
+// requestMeta returns the members of _meta that a stateless request must have.
+func requestMeta(info *mcp.Implementation, version string, roots bool) ([]byte, error) {
+	caps := map[string]any{}
+	if roots {
+		caps["roots"] = struct{}{}
+	}
+	meta, err := json.Marshal(map[string]any{
+		mcp.MetaKeyProtocolVersion:    version,
+		mcp.MetaKeyClientInfo:         info,
+		mcp.MetaKeyClientCapabilities: caps,
+	})
+	return bytes.Trim(meta, "{}"), err
+}
+
+func rootsOf(dirs []string) []*mcp.Root {
+	var roots []*mcp.Root
+	for _, dir := range dirs {
+		path := filepath.ToSlash(dir)
+		if !strings.HasPrefix(path, "/") {
+			path = "/" + path // C:/… is /C:/… in a URL
+		}
+		roots = append(roots, &mcp.Root{Name: filepath.Base(dir), URI: (&url.URL{Scheme: "file", Path: path}).String()})
+	}
+	return roots
+}
+
+func (sess *session) toolsChanged() {
+	select {
+	case sess.changed <- struct{}{}:
+	default: // they will be listed again anyway
+	}
+}
+
+// fail notes why the connection ended; the first reason counts.
+func (sess *session) fail(err error) {
+	sess.mu.Lock()
+	defer sess.mu.Unlock()
+	if sess.err != nil {
+		return
+	}
+	if err == nil {
+		err = errors.New("the server closed the connection")
+	}
+	sess.err = err
+	close(sess.lost)
+}
+
+func (sess *session) cause() error {
+	sess.mu.Lock()
+	defer sess.mu.Unlock()
+	return sess.err
+}
+
+func (sess *session) isLost() bool {
+	select {
+	case <-sess.lost:
+		return true
+	default:
+		return false
+	}
+}
+
+// close ends the connection, and the process if there is one.
+func (sess *session) close() {
+	if sess.wire != nil {
+		_ = sess.wire.Close() // first: closing the SDK's session waits for requests in flight
+	}
+	if sess.cs != nil {
+		_ = sess.cs.Close()
+	}
+	if sess.process != nil {
+		sess.process.stop()
+	}
+	sess.wg.Wait()
+}
+
+func (sess *session) live() Live {
+	live := Live{Status: Connected, ConnectionID: sess.id}
+	if sess.process != nil {
+		live.PID = sess.process.cmd.Process.Pid
+	}
+	if res := sess.cs.InitializeResult(); res != nil {
+		live.Protocol = res.ProtocolVersion
+		live.ServerInfo, _ = json.Marshal(res.ServerInfo) // plain strings
+	}
+	return live
+}
+
+// begin sends a request of our own.
+func (sess *session) begin(ctx context.Context, method string, p params) (*pending, error) {
+	p.meta = sess.meta
+	req := &pending{id: sess.lastID.Add(1)}
+	if p.progress {
+		req.progress = sess.listen(req.id)
+	}
+	err := sess.send(ctx, req, method, p)
+	if err != nil {
+		sess.unlisten(req.id)
+		return nil, err
+	}
+	return req, nil
+}
+
+func (sess *session) send(ctx context.Context, req *pending, method string, p params) (err error) {
+	if sess.wire == nil {
+		sess.sendHTTP(ctx, req, method, p)
+		return nil
+	}
+	req.cancel = func(reason string) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
+		defer cancel()
+		_ = sess.wire.cancel(ctx, req.id, reason) // best effort: the caller leaves in any case
+	}
+	req.reply, err = sess.wire.begin(ctx, req.id, method, p)
+	return err
+}
+
+// sendHTTP has the SDK send the request, and wait for its response.
+func (sess *session) sendHTTP(ctx context.Context, req *pending, method string, p params) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ch := make(chan reply, 1)
+	req.reply = ch
+	req.cancel = func(string) { cancel() } // the SDK tells the server
+	raw := &rawParams{Name: p.name, Arguments: p.arguments, Cursor: p.cursor}
+	raw.Meta = mcp.Meta{}
+	if p.progress {
+		raw.Meta["progressToken"] = req.id
+	}
+	sess.wg.Go(func() {
+		defer cancel()
+		res, err := mcp.CallCustomMethod[*rawParams, *rawResult](withCallHeaders(ctx, p), sess.cs, rawPrefix+method, raw)
+		if err != nil {
+			ch <- reply{err: sess.explain(err)}
+			return
+		}
+		ch <- reply{result: res.raw}
+	})
+}
+
+// explain returns the SDK's error as one we tell apart.
+func (sess *session) explain(err error) error {
+	const rejectedByTransport = -32005 // the SDK's mark of a request its transport refused; not the server's word
+	var rpc *jsonrpc.Error
+	switch {
+	case neverSent(err):
+		return errors.Join(errNotSent, err)
+	case errors.As(err, &rpc) && rpc.Code != rejectedByTransport:
+		return rpc
+	}
+	return sess.remote.explain(err)
+}
+
+// neverSent reports whether err says that the server certainly did not take the
+// request.
+func neverSent(err error) bool {
+	var op *net.OpError
+	return errors.Is(err, errNotSent) || errors.Is(err, mcp.ErrSessionMissing) || errors.Is(err, mcp.ErrConnectionClosed) ||
+		errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrClosed) ||
+		errors.As(err, &op) && op.Op == "dial"
+}
+
+// end forgets a request that was answered or given up.
+func (sess *session) end(req *pending) { sess.unlisten(req.id) }
+
+func (sess *session) listen(id int64) <-chan Progress {
+	ch := make(chan Progress, 16)
+	sess.mu.Lock()
+	sess.listeners[id] = ch
+	sess.mu.Unlock()
+	return ch
+}
+
+func (sess *session) unlisten(id int64) {
+	sess.mu.Lock()
+	delete(sess.listeners, id)
+	sess.mu.Unlock()
+}
+
+// onProgress passes progress on to the call it is about. If that call does not
+// keep up, some is dropped.
+func (sess *session) onProgress(p *mcp.ProgressNotificationParams) {
+	id, ok := tokenID(p.ProgressToken)
+	if !ok {
+		return
+	}
+	sess.mu.Lock()
+	ch := sess.listeners[id]
+	sess.mu.Unlock()
+	select {
+	case ch <- Progress{Progress: p.Progress, Total: p.Total, Message: p.Message}:
+	default:
+	}
+}
+
+func tokenID(token any) (int64, bool) {
+	switch t := token.(type) {
+	case float64:
+		return int64(t), true
+	case int64:
+		return t, true
+	}
+	return 0, false
+}
+
+// roundTrip sends a request and waits for its result.
+func (sess *session) roundTrip(ctx context.Context, method string, p params) (json.RawMessage, error) {
+	req, err := sess.begin(ctx, method, p)
+	if err != nil {
+		return nil, err
+	}
+	defer sess.end(req)
+	select {
+	case r := <-req.reply:
+		return r.result, r.err
+	case <-ctx.Done():
+		req.cancel("cancelled")
+		return nil, context.Cause(ctx)
+	}
+}
