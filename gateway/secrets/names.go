@@ -1,0 +1,94 @@
+package secrets
+
+import (
+	"strings"
+	"unicode"
+)
+
+// maxName is the longest name of a setting that is looked at.
+const maxName = 64
+
+var (
+	secretLast = setOf("password", "passwd", "passphrase", "pwd", "pass", "secret", "secrets", "token", "apikey", "credential", "credentials",
+		"authorization", "authentication", "cookie", "jwt", "pat", "signature", "sig", "bearer", "privatekey", "accesskey", "secretkey", "authtoken",
+		"accesstoken", "refreshtoken", "sessionid", "sessiontoken", "clientsecret", "sid", "otp", "auth", "pgpassword", "sshpass", "mnemonic")
+	secretPair = setOf("api key", "access key", "private key", "secret key", "signing key", "encryption key", "account key", "shared key", "auth key",
+		"master key", "service key", "session key", "session id", "subscription key", "license key", "storage key", "app key", "ssh key", "deploy key",
+		"admin key", "anon key", "role key", "openai key", "connection string", "token value", "secret value", "id token")
+	secretAny  = setOf("secret", "password", "passwd", "passphrase")
+	harmlessTo = setOf("name", "names", "id", "arn", "type", "length", "len", "policy", "hint", "field", "file", "path", "url", "uri", "ref", "version", "count",
+		"manager", "store", "reset", "expired", "expires", "expiry", "required", "provider", "service", "label", "title", "description", "env", "rotation", "min", "max", "set", "present", "at", "prompt", "scan", "scanning", "detection", "enabled", "strength", "rules")
+	pairedSecretWords = setOf("password", "passwd", "passphrase", "pwd", "pass")
+)
+
+func setOf(names ...string) map[string]bool {
+	m := make(map[string]bool, len(names))
+	for _, name := range names {
+		m[name] = true
+	}
+	return m
+}
+
+// secretName reports whether a setting of this name holds a secret: api_key,
+// clientSecret, X-Auth-Token; but not max_tokens or token_type.
+func secretName(name string) bool {
+	if len(name) < 3 || len(name) > maxName {
+		return false
+	}
+	words := wordsOf(name)
+	if len(words) == 0 {
+		return false
+	}
+	last := words[len(words)-1]
+	if secretLast[last] || secretLast[strings.Join(words, "")] {
+		return true
+	}
+	if len(words) > 1 && secretPair[words[len(words)-2]+" "+last] {
+		return true
+	}
+	if harmlessTo[last] {
+		return false
+	}
+	for _, word := range words {
+		if secretAny[word] {
+			return true
+		}
+	}
+	return false
+}
+
+// passwordName reports whether the name is one of a password, of which even a
+// short or plain value is a secret.
+func passwordName(name string) bool {
+	for _, word := range wordsOf(name) {
+		if pairedSecretWords[word] {
+			return true
+		}
+	}
+	return false
+}
+
+// wordsOf splits a name at separators and at camelCase, in lower case.
+func wordsOf(name string) []string {
+	var words []string
+	var word strings.Builder
+	flush := func() {
+		if word.Len() > 0 {
+			words = append(words, word.String())
+			word.Reset()
+		}
+	}
+	runes := []rune(name)
+	for i, r := range runes {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			flush()
+			continue
+		}
+		if unicode.IsUpper(r) && i > 0 && (unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsUpper(runes[i-1]) && unicode.IsLower(runes[i+1])) {
+			flush()
+		}
+		word.WriteRune(unicode.ToLower(r))
+	}
+	flush()
+	return words
+}
