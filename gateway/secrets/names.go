@@ -35,6 +35,9 @@ func secretName(name string) bool {
 	if len(name) < 3 || len(name) > maxName {
 		return false
 	}
+	if !hinted(name) {
+		return false
+	}
 	words := wordsOf(name)
 	if len(words) == 0 {
 		return false
@@ -52,6 +55,21 @@ func secretName(name string) bool {
 	for _, word := range words {
 		if secretAny[word] {
 			return true
+		}
+	}
+	return false
+}
+
+// hints are parts of which every secret name has one; most names have none, and
+// are done with quickly.
+var hints = []string{"pass", "pwd", "secret", "token", "key", "cred", "auth", "cookie", "jwt", "pat", "sig", "bearer", "sid", "otp", "session", "mnemonic", "string"}
+
+func hinted(name string) bool {
+	for i := range len(name) {
+		for _, hint := range hints {
+			if name[i]|0x20 == hint[0] && i+len(hint) <= len(name) && strings.EqualFold(name[i:i+len(hint)], hint) {
+				return true
+			}
 		}
 	}
 	return false

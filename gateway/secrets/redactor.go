@@ -169,6 +169,7 @@ func (r *Redactor) next(text string, from int) (start, end int, found bool) {
 	if r != nil {
 		known = r.needle.Load()
 	}
+	escape := from // where an escape last began, or could have
 	for i := from; i < len(text); i++ {
 		if known != nil {
 			if end := known.at(text, i); end > 0 {
@@ -176,11 +177,14 @@ func (r *Redactor) next(text string, from int) (start, end int, found bool) {
 			}
 		}
 		kind := trigger[text[i]]
-		if kind == 0 {
+		if kind&^inWord == 0 {
 			continue
 		}
-		if kind&opensToken != 0 {
-			if start, end, found := tokenAt(text, i, from); found {
+		if kind&escapes != 0 {
+			escape = i
+		}
+		if kind&opensToken != 0 && (i == 0 || trigger[text[i-1]]&inWord == 0 || i-escape <= longestEscape) {
+			if start, end, found := tokenAt(text, i); found {
 				return start, end, true
 			}
 		}
@@ -202,7 +206,12 @@ const (
 	opensToken = 1 << iota // may begin a token with a known prefix
 	separates              // ':' or '=', between a name and its value
 	isDash                 // may begin a key block or a command line flag
+	escapes                // may begin an escape, whose end is no word
+	inWord                 // belongs to a word
 )
+
+// longestEscape is the length of \uXXXX.
+const longestEscape = 6
 
 // trigger says what each byte may begin.
 var trigger = func() (table [256]uint8) {
@@ -215,5 +224,12 @@ var trigger = func() (table [256]uint8) {
 	table[':'] |= separates
 	table['='] |= separates
 	table['-'] |= isDash
+	table['\\'] |= escapes
+	table['%'] |= escapes
+	for c := range table {
+		if isWord(byte(c)) {
+			table[c] |= inWord
+		}
+	}
 	return table
 }()

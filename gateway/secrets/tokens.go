@@ -32,18 +32,16 @@ var prefixes = []prefix{
 }
 
 // tokenAt finds a token that begins at i. A token begins where no word goes on.
-func tokenAt(text string, i, from int) (start, end int, found bool) {
-	if c := text[i] | 0x20; c == 'b' && atBoundary(text, i) {
-		if start, end, found = authAt(text, i); found {
-			return start, end, true
-		}
+func tokenAt(text string, i int) (start, end int, found bool) {
+	if !atBoundary(text, i) {
+		return 0, 0, false
 	}
-	for _, p := range prefixes {
-		if p.text[0] != text[i] || !strings.HasPrefix(text[i:], p.text) {
+	if text[i]|0x20 == 'b' {
+		return authAt(text, i)
+	}
+	for _, p := range byFirst[text[i]] {
+		if !strings.HasPrefix(text[i:], p.text) {
 			continue
-		}
-		if !atBoundary(text, i) {
-			return 0, 0, false
 		}
 		// A token shows what it is in its beginning; its end is looked for only
 		// then, so that a long text of near misses costs no more than its length.
@@ -57,7 +55,15 @@ func tokenAt(text string, i, from int) (start, end int, found bool) {
 }
 
 // decides is how much of a long token is looked at to decide that it is one.
-const decides = 1024
+const decides = 256
+
+// byFirst holds the prefixes by their first byte.
+var byFirst = func() (table [256][]prefix) {
+	for _, p := range prefixes {
+		table[p.text[0]] = append(table[p.text[0]], p)
+	}
+	return table
+}()
 
 // genuine reports whether what follows a prefix is what its issuer makes.
 func genuine(p prefix, rest string) bool {
