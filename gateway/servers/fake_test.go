@@ -1,0 +1,257 @@
+package servers_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"pointsman/gateway/servers"
+)
+
+// The test binary is its own cast: started with fakeMode set it is an MCP
+// server that misbehaves in one way, or the guard process, or a host to be
+// killed.
+const fakeMode = "FAKE_MODE"
+
+func TestMain(m *testing.M) {
+	switch mode := os.Getenv(fakeMode); {
+	case len(os.Args) > 1 && os.Args[1] == "guard":
+		if err := servers.RunGuard(context.Background(), os.Stdin); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	case mode == "host":
+		runDoomedHost()
+	case mode != "":
+		runFake(mode)
+	default:
+		goleak.VerifyTestMain(m)
+	}
+}
+
+// runFake is an MCP server on stdin and stdout. The mode picks its manners; the
+// tools are the same in all.
+func runFake(mode string) {
+	f := &fake{mode: mode, out: bufio.NewWriter(os.Stdout)}
+	fmt.Fprintln(os.Stderr, "fake server, mode", mode)
+	switch mode {
+	case "silent": // neither reads nor answers
+		select {}
+	case "slow":
+		time.Sleep(300 * time.Millisecond)
+	case "stubborn": // ends for KILL alone
+		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
+	case "broken":
+		fmt.Fprintln(os.Stderr, "cannot find the database")
+		os.Exit(3)
+	case "junk":
+		fmt.Println("Welcome to the junk server!")
+		fmt.Println(`{"level":"info","msg":"json, but no JSON-RPC"}`)
+		fmt.Print("\x1b[32m[info]\x1b[0m ready\n\n")
+	}
+	f.serve()
+	if mode == "stubborn" || mode == "lingering" {
+		select {}
+	}
+}
+
+type fake struct {
+	mode    string
+	out     *bufio.Writer
+	renamed bool
+	calls   int
+}
+
+type request struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		Name      string          `json:"name"`
+		Cursor    string          `json:"cursor"`
+		RequestID json.RawMessage `json:"requestId"`
+		Arguments json.RawMessage `json:"arguments"`
+		Meta      struct {
+			ProgressToken json.RawMessage `json:"progressToken"`
+		} `json:"_meta"`
+	} `json:"params"`
+}
+
+func (f *fake) serve() {
+	in := bufio.NewReader(os.Stdin)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		var req request
+		if err := json.Unmarshal(line, &req); err != nil {
+			continue
+		}
+		f.handle(req)
+		f.out.Flush()
+	}
+}
+
+func (f *fake) handle(req request) {
+	switch req.Method {
+	case "initialize":
+		f.answer(req, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"fake","version":"1.2.3"}}`)
+	case "tools/list":
+		f.list(req)
+	case "tools/call":
+		f.call(req)
+	case "notifications/cancelled":
+		if path := os.Getenv("FAKE_LOG"); path != "" {
+			os.WriteFile(path, req.Params.RequestID, 0o600)
+		}
+	default:
+		if req.ID != nil {
+			fmt.Fprintf(f.out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"method not found"}}`+"\n", req.ID)
+		}
+	}
+}
+
+func (f *fake) answer(req request, result string) {
+	fmt.Fprintf(f.out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", req.ID, result)
+}
+
+// The definitions hold what typed clients lose: unknown members, a false hint
+// beside an absent one, odd spacing.
+const (
+	echoTool  = `{"name":"echo", "description":"says it again","inputSchema":{"type":"object","x-vendor":[1,2]},"annotations":{"readOnlyHint":false},"execution":{"taskSupport":"optional"},"futureField":{"a":null}}`
+	otherTool = `{"name":"%s","inputSchema":{"type":"object"}}`
+)
+
+// list answers in two pages.
+func (f *fake) list(req request) {
+	if req.Params.Cursor == "" {
+		f.answer(req, `{"tools":[`+echoTool+`],"nextCursor":"2"}`)
+		return
+	}
+	name := "second"
+	if f.renamed {
+		name = "renamed"
+	}
+	f.answer(req, `{"tools":[`+fmt.Sprintf(otherTool, name)+`]}`)
+}
+
+func (f *fake) call(req request) {
+	f.calls++
+	switch req.Params.Name {
+	case "echo":
+		f.answer(req, fmt.Sprintf(`{"content":[{"type":"text","text":%q}],"isError":false,"vendor":{"kept":1e2}}`, req.Params.Arguments))
+	case "pid":
+		f.answer(req, fmt.Sprintf(`{"content":[{"type":"text","text":"%d"}]}`, os.Getpid()))
+	case "env":
+		text, _ := json.Marshal(strings.Join(os.Environ(), "\n"))
+		f.answer(req, fmt.Sprintf(`{"content":[{"type":"text","text":%s}]}`, text))
+	case "fails":
+		f.answer(req, `{"content":[{"type":"text","text":"no such row"}],"isError":true}`)
+	case "refuses":
+		fmt.Fprintf(f.out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"bad arguments","data":{"field":"x"}}}`+"\n", req.ID)
+	case "crash":
+		os.Exit(7)
+	case "hang": // never answers, but stays in good health
+	case "big":
+		n, _ := strconv.Atoi(strings.Trim(string(req.Params.Arguments), `{}"n: `))
+		f.answer(req, fmt.Sprintf(`{"content":[{"type":"text","text":"%s"}]}`, strings.Repeat("x", n)))
+	case "progress":
+		f.progress(req)
+	case "rename":
+		f.renamed = true
+		for range 4 {
+			fmt.Fprintln(f.out, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		}
+		f.answer(req, `{"content":[]}`)
+	}
+}
+
+// progress reports 5 times, 60 ms apart, and then answers.
+func (f *fake) progress(req request) {
+	for i := range 5 {
+		fmt.Fprintf(f.out, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"total":5,"message":"step %d"}}`+"\n",
+			req.Params.Meta.ProgressToken, i+1, i+1)
+		f.out.Flush()
+		time.Sleep(60 * time.Millisecond)
+	}
+	f.answer(req, `{"content":[{"type":"text","text":"done"}]}`)
+}
+
+func self(t testing.TB) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exe
+}
+
+// runDoomedHost hosts the two servers that a shell script starts, says so on
+// stdout, and waits to be killed.
+func runDoomedHost() {
+	exe, _ := os.Executable()
+	host := servers.New(servers.Options{Guard: []string{exe, "guard"}})
+	host.Apply(doomedEntries(exe, os.Getenv("FAKE_LOG")), nil)
+	go host.Run(context.Background())
+	for {
+		ready := 0
+		for _, s := range host.Status() {
+			if s.Live.Status == servers.Connected {
+				ready++
+			}
+		}
+		if ready == 2 {
+			fmt.Println("ready")
+			select {}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// processesIn returns the running processes whose pids are written in the
+// files of dir.
+func processesIn(t testing.TB, dir string) map[string]int {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	running := map[string]int{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+		if err != nil {
+			continue // being written
+		}
+		if isRunning(pid) {
+			running[filepath.Base(file)] = pid
+		}
+	}
+	return running
+}
+
+// isRunning reports whether the process exists and is no zombie: in a container
+// nobody may reap an orphan.
+func isRunning(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return exec.Command("kill", "-0", strconv.Itoa(pid)).Run() == nil
+	}
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	return fields[0] != "Z" && fields[0] != "X"
+}
