@@ -34,8 +34,12 @@ func (p *profile) judge(v *vocabulary, args json.RawMessage) Verdict {
 // choice is a selector as given in a call.
 type choice struct{ name, value string }
 
+func called(name string) func(choice) bool {
+	return func(c choice) bool { return c.name == name }
+}
+
 // readCall returns the selectors among args, and whether args may hold other
-// calls. Arguments that are no object hold anything.
+// calls. Arguments that are no object, or give a selector twice, hold anything.
 func (v *vocabulary) readCall(args json.RawMessage) (given []choice, carries bool) {
 	object := gjson.ParseBytes(args)
 	if !object.IsObject() {
@@ -45,8 +49,8 @@ func (v *vocabulary) readCall(args json.RawMessage) (given []choice, carries boo
 		name := fold(key.String())
 		switch {
 		case v.selectors[name], v.shells[name]:
+			carries = carries || value.Type != gjson.String || slices.ContainsFunc(given, called(key.String()))
 			given = append(given, choice{key.String(), value.String()})
-			carries = carries || value.Type != gjson.String
 		default:
 			carries = carries || v.carriesCalls(name, value)
 		}
@@ -77,7 +81,7 @@ func (v *vocabulary) carriesCalls(name string, value gjson.Result) bool {
 func (v *vocabulary) judgeReadingCall(declared []selector, given []choice) finding {
 	var decided finding
 	for _, s := range declared {
-		i := slices.IndexFunc(given, func(g choice) bool { return g.name == s.name })
+		i := slices.IndexFunc(given, called(s.name))
 		if i < 0 {
 			if len(s.values) == 0 || s.risks(v).strength > none {
 				return finding{} // what it does by default is unknown

@@ -16,7 +16,7 @@ func (v *vocabulary) judgeDescription(text string) finding {
 	words := descriptionWords(firstSentence(text))
 	if !isWordList(words) {
 		for _, w := range words[:min(len(words), leadingWords)] {
-			if v.describeRisk[w] {
+			if v.describeRisk[w] || v.stem(w).role == risks {
 				return found(v.classOf(w), weak, "description begins with", w)
 			}
 			if v.describeRead[w] {
@@ -49,14 +49,20 @@ func (v *vocabulary) judgeAlarm(text string) finding {
 
 // classOf returns the class of a describing verb: deletes is as delete.
 func (v *vocabulary) classOf(verb string) approvals.Class {
-	for _, suffix := range [...]string{"", "s", "es"} {
-		if stem, ok := strings.CutSuffix(verb, suffix); ok {
-			if w := v.words[stem]; w.role == risks || w.role == either {
-				return w.class
-			}
-		}
+	if w := v.stem(verb); w.role == risks || w.role == either {
+		return w.class
 	}
 	return approvals.Write
+}
+
+// stem looks a verb up in its third person.
+func (v *vocabulary) stem(verb string) word {
+	for _, suffix := range [...]string{"", "s", "es"} {
+		if stem, ok := strings.CutSuffix(verb, suffix); ok && v.words[stem].role != unknown {
+			return v.words[stem]
+		}
+	}
+	return word{}
 }
 
 func firstSentence(text string) string {

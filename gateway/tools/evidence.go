@@ -18,17 +18,20 @@ func (v *vocabulary) gather(def *Definition) evidence {
 	words := splitWords(def.Name)
 	p := v.readParameters(def.InputSchema)
 	hint := def.Annotations.ReadOnlyHint
-	return evidence{
+	e := evidence{
 		name:         v.judgeName(words),
 		modes:        v.judgeModes(p),
 		files:        v.judgeFiles(words, p),
 		given:        v.judgeParameters(p),
 		described:    v.judgeDescription(def.Description),
-		alarm:        v.judgeAlarm(def.Description),
 		leads:        len(words) > 0 && v.words[words[0]].role == either,
 		trustedReads: def.Trusted && hint != nil && *hint,
 		params:       p,
 	}
+	if e.name.reads() {
+		e.alarm = v.judgeAlarm(def.Description)
+	}
+	return e
 }
 
 // decide weighs the evidence, strongest first. mayRead reports that selectors
@@ -43,12 +46,12 @@ func (e *evidence) decide() (f finding, mayRead bool) {
 		return e.modes, true
 	case e.modes.reads():
 		return e.modes, false
+	case e.name.reads() && e.name.strength == strong && (e.trustedReads || !e.alarm.risky()):
+		return e.name, false
 	case e.trustedReads && !(e.leads && e.name.risky()):
 		return finding{approvals.Read, strong, "server says readOnlyHint, and it is trusted"}, false
 	case e.name.reads() && e.alarm.risky():
 		return e.alarm, false
-	case e.name.reads() && e.name.strength == strong:
-		return e.name, false
 	case e.name.risky():
 		return e.name, true
 	case e.given.risky():

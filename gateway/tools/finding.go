@@ -53,7 +53,7 @@ func (v *vocabulary) judgeReading(words []string, lead int) finding {
 			}
 		case i > lead && v.joints[words[i-1]] && v.words[word].role == risks:
 			return risksBeside(v.words[word].class, word)
-		case i == lead+1 && v.words[word].role == risks && v.nounVerbs[words[lead]]:
+		case i > lead && v.words[word].role == risks && v.nounVerbs[words[lead]] && (i == lead+1 || i == len(words)-1):
 			return risksBeside(v.words[word].class, word)
 		}
 	}
@@ -73,7 +73,7 @@ func (v *vocabulary) judgeVerbless(words []string) finding {
 	_, looks := v.firstOf(readWeak, words)
 	switch {
 	case looks >= 0 && v.indexIn(v.databases, words) >= 0:
-		return found(approvals.Execute, strong, "name asks a database, which may write:", words[looks])
+		return found(approvals.Execute, weak, "name asks a database, which may write:", words[looks])
 	case looks >= 0 && (maybe < 0 || looks < maybe):
 		return found(approvals.Read, strong, "name reads:", words[looks])
 	case maybe >= 0 && maybe < len(words)-1 && v.words[words[len(words)-1]].role == readNoun:
@@ -94,6 +94,9 @@ func (v *vocabulary) judgeCompute(words []string, verb int) finding {
 
 // judgeNouns judges a name without any verb by its last word.
 func (v *vocabulary) judgeNouns(words []string) finding {
+	for len(words) > 0 && v.filler[words[len(words)-1]] {
+		words = words[:len(words)-1]
+	}
 	if len(words) == 0 {
 		return finding{}
 	}

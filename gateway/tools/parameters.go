@@ -24,7 +24,10 @@ type selector struct {
 
 // fold makes spellings of one parameter equal: output_path and outputPath.
 func fold(name string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
+	if !strings.ContainsFunc(name, func(r rune) bool { return r == '_' || r == '-' || r >= 'A' && r <= 'Z' || r > 127 }) {
+		return name
+	}
+	return strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(name, "_", ""), "-", ""))
 }
 
 func (v *vocabulary) readParameters(schema json.RawMessage) parameters {

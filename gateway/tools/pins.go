@@ -26,9 +26,9 @@ type Pins struct {
 
 	mu     sync.Mutex // guards the fields below
 	pins   map[pinKey]pin
-	lost   bool // earlier pins could not be read: a tool without a pin counts as changed
-	rescue bool // the unreadable file is still in place
-	dirty  bool // there is something to save
+	lost   bool   // earlier pins could not be read: a tool without a pin counts as changed
+	unread []byte // what the file held when it could not be understood; nil once kept
+	dirty  bool   // there is something to save
 }
 
 type pinKey struct{ server, tool string }
@@ -70,7 +70,7 @@ func OpenPins(path string) (*Pins, error) {
 		err = p.load(data)
 	}
 	if err != nil {
-		p.pins, p.lost, p.rescue = map[pinKey]pin{}, true, true
+		p.pins, p.lost, p.unread = map[pinKey]pin{}, true, data
 		return p, fmt.Errorf("reading the pinned tool definitions %q: %w; each tool counts as changed until it is approved again", path, err)
 	}
 	return p, nil
@@ -127,12 +127,12 @@ func (p *Pins) setLocked(def Definition) {
 func (p *Pins) Save() error {
 	p.saving.Lock()
 	defer p.saving.Unlock()
-	data, rescue, err := p.takeDirty()
+	data, unread, err := p.takeDirty()
 	if data == nil || err != nil {
 		return err
 	}
-	if rescue {
-		err = os.Rename(p.path, p.path+".bak")
+	if len(unread) > 0 {
+		err = replaceFile(p.path+".bak", unread)
 	}
 	if err == nil {
 		err = replaceFile(p.path, data)
@@ -143,24 +143,24 @@ func (p *Pins) Save() error {
 		p.dirty = true
 		return fmt.Errorf("saving the pinned tool definitions %q: %w", p.path, err)
 	}
-	p.rescue = false
+	p.unread = nil
 	return nil
 }
 
-// takeDirty returns what to write, or nil when nothing changed, and whether the
-// file in place must be kept.
-func (p *Pins) takeDirty() (data []byte, rescue bool, err error) {
+// takeDirty returns what to write, or nil when nothing changed, and what the
+// file held that must be kept beside it.
+func (p *Pins) takeDirty() (data, unread []byte, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.dirty {
-		return nil, false, nil
+		return nil, nil, nil
 	}
 	file := pinsFile{Version: pinsVersion, Lost: p.lost, Pins: sortedPins(p.pins)}
 	if data, err = json.MarshalIndent(file, "", " "); err != nil {
-		return nil, false, fmt.Errorf("encoding the pinned tool definitions: %w", err)
+		return nil, nil, fmt.Errorf("encoding the pinned tool definitions: %w", err)
 	}
 	p.dirty = false
-	return data, p.rescue, nil
+	return data, p.unread, nil
 }
 
 func sortedPins(pins map[pinKey]pin) []pin {

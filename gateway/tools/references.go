@@ -69,10 +69,8 @@ func (w *referenceWalk) visit(v any, pointer string) error {
 		return fmt.Errorf("reference %q leads back to itself", "#"+pointer)
 	}
 	w.state[pointer] = walking
-	for _, key := range [...]string{"$dynamicRef", "$recursiveRef"} {
-		if _, dynamic := schema[key]; dynamic {
-			return errors.New(key + " is not supported")
-		}
+	if err := refuseRebasing(schema, pointer); err != nil {
+		return err
 	}
 	if ref, ok := schema["$ref"].(string); ok {
 		if err := w.follow(ref); err != nil {
@@ -85,6 +83,19 @@ func (w *referenceWalk) visit(v any, pointer string) error {
 		}
 	}
 	w.state[pointer] = walked
+	return nil
+}
+
+// refuseRebasing refuses what would change the meaning of a "#…" reference.
+func refuseRebasing(schema map[string]any, pointer string) error {
+	for _, key := range [...]string{"$dynamicRef", "$recursiveRef"} {
+		if _, dynamic := schema[key]; dynamic {
+			return errors.New(key + " is not supported")
+		}
+	}
+	if _, id := schema["$id"].(string); id && pointer != "" {
+		return errors.New("an $id below the root is not supported beside references")
+	}
 	return nil
 }
 
@@ -114,8 +125,11 @@ func (w *referenceWalk) visitInPlace(v any, pointer string) error {
 
 func (w *referenceWalk) follow(ref string) error {
 	pointer, local := strings.CutPrefix(ref, "#")
-	if !local || pointer != "" && !strings.HasPrefix(pointer, "/") {
+	switch {
+	case !local || pointer != "" && !strings.HasPrefix(pointer, "/"):
 		return fmt.Errorf("reference %q leads elsewhere, and nothing is fetched", ref)
+	case strings.Contains(pointer, "%"):
+		return fmt.Errorf("reference %q is percent-encoded, which is not supported", ref)
 	}
 	steps := strings.Split(pointer, "/")[1:]
 	target := w.root
@@ -148,5 +162,5 @@ func child(v any, step string) (any, bool) {
 }
 
 func escapePointer(step string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(step)
+	return strings.ReplaceAll(strings.ReplaceAll(step, "~", "~0"), "/", "~1")
 }

@@ -179,10 +179,13 @@ func argumentPath(schemaPath string) (string, bool) {
 }
 
 func unescapePointer(step string) string {
-	return strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+	return strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
 }
 
 func cutRunes(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
 	runes := []rune(text)
 	if len(runes) <= n {
 		return text

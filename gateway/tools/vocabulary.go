@@ -54,6 +54,7 @@ type vocabularyFile struct {
 	ReadNouns     wordList                     `yaml:"read_nouns"`
 	Objects       wordList                     `yaml:"objects"`
 	NounVerbs     wordList                     `yaml:"noun_verbs"`
+	Filler        wordList                     `yaml:"filler"`
 	Joints        wordList                     `yaml:"joints"`
 	Compute       wordList                     `yaml:"compute"`
 	Grants        wordList                     `yaml:"grants"`
@@ -77,7 +78,8 @@ type vocabularyFile struct {
 // vocabulary is assets/risk.yaml made ready for lookup. It never changes.
 type vocabulary struct {
 	words                              map[string]word
-	nounVerbs, joints, compute, grants map[string]bool
+	nounVerbs, filler, joints          map[string]bool
+	compute, grants                    map[string]bool
 	databases, executeParams           map[string]bool
 	fileParams, fileVerbs              map[string]bool
 	shells, carriers, modesRead        map[string]bool
@@ -105,6 +107,7 @@ func newVocabulary(file *vocabularyFile) *vocabulary {
 	return &vocabulary{
 		words:         make(map[string]word, 2048),
 		nounVerbs:     wordSet(file.NounVerbs),
+		filler:        wordSet(file.Filler),
 		joints:        wordSet(file.Joints),
 		compute:       wordSet(file.Compute),
 		grants:        wordSet(file.Grants),

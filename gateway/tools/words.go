@@ -5,30 +5,44 @@ import (
 	"unicode"
 )
 
-// splitWords splits a name at separators, at camelCase and around digits, and
+// splitWords splits a name at separators, at camelCase and at digits, and
 // returns its words in lower case: "VPS_deletePTRRecordV1" gives vps, delete,
-// ptr, record, v. Numbers are left out, and so is a version's lone v.
+// ptr, record. A single letter keeps the digits after it (d1, s3, k8), unless
+// they are a version's; other digits are left out.
 func splitWords(name string) []string {
 	runes := []rune(name)
 	words := make([]string, 0, 8)
-	start := 0
-	flush := func(end int) {
-		if word := string(runes[start:end]); start < end && word != "v" && word != "V" {
-			words = append(words, strings.ToLower(word))
+	for i := 0; i < len(runes); {
+		end := wordEnd(runes, i)
+		if end == i {
+			i++
+			continue
 		}
-	}
-	for i, r := range runes {
-		switch {
-		case !unicode.IsLetter(r):
-			flush(i)
-			start = i + 1
-		case i > start && startsWord(runes, i):
-			flush(i)
-			start = i
+		if end == i+1 {
+			end = digitsEnd(runes, end)
 		}
+		if word := strings.ToLower(string(runes[i:end])); word[0] != 'v' || unicode.IsLetter(runes[end-1]) {
+			words = append(words, word)
+		}
+		i = end
 	}
-	flush(len(runes))
 	return words
+}
+
+// wordEnd returns where the word that starts at i ends, i itself for none.
+func wordEnd(runes []rune, i int) int {
+	end := i
+	for end < len(runes) && unicode.IsLetter(runes[end]) && (end == i || !startsWord(runes, end)) {
+		end++
+	}
+	return end
+}
+
+func digitsEnd(runes []rune, i int) int {
+	for i < len(runes) && unicode.IsDigit(runes[i]) {
+		i++
+	}
+	return i
 }
 
 // startsWord reports whether the letter at i begins a new word inside a run of
