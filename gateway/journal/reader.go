@@ -1,0 +1,288 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"strings"
+	"time"
+
+	"pointsman/approvals"
+)
+
+// pageRows is how many rows are read at a time. Between pages nothing is held,
+// so that a slow consumer never keeps the write-ahead log from shrinking.
+const pageRows = 200
+
+// Filter chooses rows. The zero Filter is all of them, newest first; a field
+// that is empty chooses nothing.
+type Filter struct {
+	Since, Until time.Time // Since included, Until not
+	Server       string
+	Tool         string // the server's own name, or the offered one
+	Outcome      Outcome
+	Run          string
+	Text         string // somewhere in names, arguments, reason or error; any case of ASCII letters
+	Limit        int    // zero: no limit
+	OldestFirst  bool
+}
+
+// Reader reads the record while its writers go on. It is safe for concurrent
+// use. A row that a dead process left without an outcome reads as "unknown".
+type Reader struct {
+	path string
+	db   *sql.DB
+}
+
+// OpenReader opens the record at path for reading, in any process. When there
+// is none yet the error is fs.ErrNotExist.
+func OpenReader(path string) (*Reader, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("opening the journal: %w", err)
+	}
+	r, err := newReader(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the journal %q: %w", path, err)
+	}
+	v, err := version(context.Background(), r.db)
+	if err == nil && v == 0 {
+		err = errors.New("it is no journal")
+	}
+	if err != nil {
+		_ = r.Close()
+		return nil, fmt.Errorf("opening the journal %q: %w", path, err)
+	}
+	return r, nil
+}
+
+// newReader connects with the first query.
+func newReader(path string) (*Reader, error) {
+	db, err := sql.Open("sqlite", dsn(path, "mode=rw", "_query_only=1"))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(2)
+	db.SetConnMaxIdleTime(30 * time.Second)
+	return &Reader{path: path, db: db}, nil
+}
+
+// Close ends reading. A Journal closes its own Reader.
+func (r *Reader) Close() error { return r.db.Close() }
+
+// Calls returns the calls that f chooses. An error ends the sequence.
+func (r *Reader) Calls(ctx context.Context, f Filter) iter.Seq2[Call, error] {
+	return pages(ctx, r, f, query{
+		table: "calls",
+		columns: `n, time, id, door, client, session, run, round, model, server, tool, offered, definition, arguments,
+			edited, class, risky, evidence, approved, approver, rule, reason, duration_ms, result_bytes`,
+		text: "door client model server tool offered arguments reason error",
+	}, scanCall)
+}
+
+// Runs returns the runs that f chooses; Server and Tool choose runs in which
+// such a call was made.
+func (r *Reader) Runs(ctx context.Context, f Filter) iter.Seq2[Run, error] {
+	return pages(ctx, r, f, query{
+		table:   "runs",
+		columns: "n, time, id, door, client, session, model, rounds, prompt_tokens, completion_tokens, cost_usd, duration_ms",
+		text:    "door client model error",
+	}, scanRun)
+}
+
+// Result returns what is kept of a call's result, "" when nothing is.
+func (r *Reader) Result(ctx context.Context, id string) (string, error) {
+	var body string
+	err := r.db.QueryRowContext(ctx,
+		"SELECT coalesce((SELECT body FROM results JOIN calls USING (n) WHERE id = ?), '')", id).Scan(&body)
+	if err != nil {
+		return "", fmt.Errorf("reading the result of call %q: %w", id, err)
+	}
+	return body, nil
+}
+
+// query is a kind of rows to read.
+type query struct {
+	table   string
+	columns string // n and time first; outcome and error are added at the end
+	text    string // the columns that Filter.Text looks into
+}
+
+// position is where a row stands in the order.
+type position struct{ time, n int64 }
+
+// scanner reads a row into dest: what the kind selects, in its order.
+type scanner func(dest ...any) error
+
+// pages yields the rows of q page by page.
+func pages[T any](ctx context.Context, r *Reader, f Filter, q query, scan func(scanner) (T, position, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var zero T
+		var after *position
+		for left := f.Limit; ; {
+			want := pageRows
+			if f.Limit > 0 {
+				want = min(want, left)
+			}
+			page, last, err := readPage(ctx, r, f, q, after, want, scan)
+			if err != nil {
+				yield(zero, fmt.Errorf("reading the journal's %s: %w", q.table, err))
+				return
+			}
+			for _, row := range page {
+				if !yield(row, nil) {
+					return
+				}
+			}
+			left -= len(page)
+			if len(page) < want || f.Limit > 0 && left == 0 {
+				return
+			}
+			after = &last
+		}
+	}
+}
+
+func readPage[T any](ctx context.Context, r *Reader, f Filter, q query, after *position, want int, scan func(scanner) (T, position, error)) (page []T, last position, err error) {
+	dead, err := goneWriters(ctx, r.db, r.path)
+	if err != nil {
+		return nil, last, err
+	}
+	text, args := q.sql(f, dead, after, want)
+	rows, err := r.db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return nil, last, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var row T
+		if row, last, err = scan(rows.Scan); err != nil {
+			return nil, last, err
+		}
+		page = append(page, row)
+	}
+	return page, last, rows.Err()
+}
+
+// sql returns the statement for one page, and its arguments. dead are the
+// writers whose unfinished rows are unknown by now.
+func (q query) sql(f Filter, dead []any, after *position, want int) (string, []any) {
+	var s statement
+	orphan := "outcome IS NULL AND writer IN (" + placeholders(len(dead)) + ")"
+	s.add("WITH shown AS (SELECT *, CASE WHEN "+orphan+" THEN 'unknown' ELSE coalesce(outcome, '') END AS ended", dead...)
+	s.add(", CASE WHEN error = '' AND "+orphan+" THEN '"+diedFirst+"' ELSE error END AS failure", dead...)
+	s.add(" FROM " + q.table + ") SELECT " + q.columns + ", ended, failure FROM shown WHERE 1")
+	if !f.Since.IsZero() {
+		s.where("time >= ?", f.Since.UnixNano())
+	}
+	if !f.Until.IsZero() {
+		s.where("time < ?", f.Until.UnixNano())
+	}
+	if f.Outcome != "" {
+		s.where("ended = ?", string(f.Outcome))
+	}
+	q.chooseCalls(&s, f)
+	if f.Text != "" {
+		columns := strings.ReplaceAll(q.text, " ", " || char(10) || ")
+		s.where("("+columns+`) LIKE ? ESCAPE '\'`, "%"+likeEscaper.Replace(f.Text)+"%")
+	}
+	op, dir := "<", "DESC"
+	if f.OldestFirst {
+		op, dir = ">", "ASC"
+	}
+	if after != nil {
+		s.where("(time, n) "+op+" (?, ?)", after.time, after.n)
+	}
+	s.add(" ORDER BY time "+dir+", n "+dir+" LIMIT ?", want)
+	return s.text.String(), s.args
+}
+
+// chooseCalls adds what Filter says of calls: to calls themselves, or to the
+// runs that made them.
+func (q query) chooseCalls(s *statement, f Filter) {
+	if q.table == "calls" {
+		chooseTool(s, f)
+		if f.Run != "" {
+			s.where("run = ?", f.Run)
+		}
+		return
+	}
+	if f.Run != "" {
+		s.where("id = ?", f.Run)
+	}
+	if f.Server != "" || f.Tool != "" {
+		s.add(" AND id IN (SELECT run FROM calls WHERE 1")
+		chooseTool(s, f)
+		s.add(")")
+	}
+}
+
+func chooseTool(s *statement, f Filter) {
+	if f.Server != "" {
+		s.where("server = ?", f.Server)
+	}
+	if f.Tool != "" {
+		s.where("(tool = ? OR offered = ?)", f.Tool, f.Tool)
+	}
+}
+
+var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// statement is SQL with its arguments as they come.
+type statement struct {
+	text strings.Builder
+	args []any
+}
+
+func (s *statement) add(text string, args ...any) {
+	s.text.WriteString(text)
+	s.args = append(s.args, args...)
+}
+
+func (s *statement) where(cond string, args ...any) { s.add(" AND "+cond, args...) }
+
+func placeholders(n int) string {
+	return strings.TrimSuffix(strings.Repeat("?, ", n), ", ")
+}
+
+func scanCall(scan scanner) (Call, position, error) {
+	var c Call
+	var at position
+	var arguments, evidence, class, outcome string
+	var approved sql.NullBool
+	err := scan(&at.n, &at.time, &c.ID, &c.Door, &c.Client, &c.Session, &c.Run, &c.Round, &c.Model, &c.Server, &c.Tool,
+		&c.Offered, &c.Definition, &arguments, &c.Edited, &class, &c.Risky, &evidence, &approved, &c.Approver, &c.Rule,
+		&c.Reason, &c.DurationMS, &c.ResultBytes, &outcome, &c.Error)
+	if err != nil {
+		return c, at, err
+	}
+	c.Time, c.Arguments = nanos(at.time), json.RawMessage(arguments)
+	c.Class, c.Outcome = approvals.Class(class), Outcome(outcome)
+	if approved.Valid {
+		c.Approved = &approved.Bool
+	}
+	if err := json.Unmarshal([]byte(evidence), &c.Evidence); err != nil {
+		c.Evidence = []string{evidence} // redaction may have cut across its JSON
+	}
+	return c, at, nil
+}
+
+func scanRun(scan scanner) (Run, position, error) {
+	var r Run
+	var at position
+	var outcome string
+	var usd sql.NullFloat64
+	err := scan(&at.n, &at.time, &r.ID, &r.Door, &r.Client, &r.Session, &r.Model, &r.Rounds,
+		&r.PromptTokens, &r.CompletionTokens, &usd, &r.DurationMS, &outcome, &r.Error)
+	if err != nil {
+		return r, at, err
+	}
+	r.Time, r.Outcome = nanos(at.time), Outcome(outcome)
+	if usd.Valid {
+		r.CostUSD = &usd.Float64
+	}
+	return r, at, nil
+}
