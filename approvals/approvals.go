@@ -48,6 +48,10 @@ type Request struct {
 	PlanStep         string          `json:"plan_step"`
 	Definition       string          `json:"definition"`        // hash of the tool's definition
 	DefinitionChange string          `json:"definition_change"` // unified diff against what was last seen, or ""
+	// AlwaysAsk puts the request to a person whatever the settings and the
+	// remembered permissions say; a remembered denial still holds. It is for
+	// calls that could switch the gates off.
+	AlwaysAsk bool      `json:"always_ask"`
 	Created          time.Time       `json:"created"`
 	Deadline         time.Time       `json:"deadline"`
 }

@@ -26,7 +26,10 @@ const approverGrace = 100 * time.Millisecond
 // caller went away".
 var ErrShuttingDown = errors.New("shutting down")
 
-var errNotAnswered = errors.New("nobody answered in time")
+var (
+	errNotAnswered = errors.New("nobody answered in time")
+	errSettled     = errors.New("it was decided elsewhere")
+)
 
 // GateOptions says how a Gate decides.
 type GateOptions struct {
@@ -43,6 +46,7 @@ type GateOptions struct {
 type Settings struct {
 	Require  bool
 	Approver Approver
+	Person   Approver      // asked about what has AlwaysAsk; nil: that is denied
 	Timeout  time.Duration // zero: DefaultTimeout
 }
 
@@ -50,6 +54,14 @@ type Settings struct {
 type settings struct {
 	Settings
 	replaced chan struct{} // closed when a newer generation is in force
+}
+
+// approver returns who answers req.
+func (s *settings) approver(req Request) Approver {
+	if req.AlwaysAsk {
+		return s.Person
+	}
+	return s.Approver
 }
 
 // Gate decides whether a call may run: remembered rules first, then the
@@ -70,7 +82,7 @@ func NewGate(opts GateOptions) *Gate {
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
-	g.Configure(Settings{Require: opts.Require, Approver: opts.Approver, Timeout: opts.Timeout})
+	g.Configure(Settings{Require: opts.Require, Approver: opts.Approver, Person: opts.Approver, Timeout: opts.Timeout})
 	return g
 }
 
@@ -148,13 +160,13 @@ func (g *Gate) decide(ctx context.Context, req Request) Decision {
 
 // settled returns the decision that needs no approver, if there is one.
 func (g *Gate) settled(s *settings, req Request) (Decision, bool) {
-	if rule, ok := g.rules.Match(req); ok {
+	if rule, ok := g.rules.Match(req); ok && !(req.AlwaysAsk && rule.Action == Allow) {
 		return rule.decision(), true
 	}
-	if !s.Require {
+	if !s.Require && !req.AlwaysAsk {
 		return Decision{Outcome: Allowed, Approver: ByAllowAll}, true
 	}
-	if isNil(s.Approver) {
+	if isNil(s.approver(req)) {
 		return denial(ByNone, "nobody to ask"), true
 	}
 	return Decision{}, false
@@ -164,12 +176,12 @@ func (g *Gate) settled(s *settings, req Request) (Decision, bool) {
 // changed so that the request must be looked at anew.
 func (g *Gate) consult(bound context.Context, s *settings, req Request, rulesChanged <-chan struct{}) (Decision, bool) {
 	c := new(claim)
-	ctx, cancel := context.WithCancel(withClaim(bound, c))
+	ctx, cancel := context.WithCancelCause(withClaim(bound, c))
 	answers := make(chan answer, 1)
-	go func() { answers <- askSafely(ctx, s.Approver, req) }()
+	go func() { answers <- askSafely(ctx, s.approver(req), req) }()
 	w := &waiting{gate: g, claim: c, answers: answers, settings: s, rulesChanged: rulesChanged}
 	d, ok := w.wait(bound, req)
-	cancel()
+	cancel(errSettled)
 	w.part()
 	return d, ok
 }
@@ -197,12 +209,12 @@ func (w *waiting) wait(bound context.Context, req Request) (Decision, bool) {
 		case <-bound.Done():
 			return w.close(req, ended(bound), true)
 		case <-w.rulesChanged:
-			if w.gate.rules.matches(req) {
+			if !req.AlwaysAsk && w.gate.rules.matches(req) {
 				return w.close(req, Decision{}, false)
 			}
 		case <-w.settings.replaced:
 			next := w.gate.settings.Load()
-			if !next.Require || !sameApprover(w.settings.Approver, next.Approver) {
+			if !next.Require && !req.AlwaysAsk || !sameApprover(w.settings.approver(req), next.approver(req)) {
 				return w.close(req, Decision{}, false)
 			}
 			w.settings = next

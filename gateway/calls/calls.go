@@ -1,0 +1,378 @@
+// Package calls takes one tool call through the three gates (allowlist with
+// argument validation, risk, approval), runs it, and records it. Every door
+// that runs tools goes through here, so that none has a way around.
+//
+// A Caller starts no goroutine; Call blocks until the call has ended.
+package calls
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"pointsman/approvals"
+	"pointsman/gateway/journal"
+	"pointsman/gateway/servers"
+	"pointsman/gateway/tools"
+)
+
+// maxResult is how much of a result a model is given, in bytes.
+const maxResult = 64 << 10
+
+// Gate decides whether a risky call may run. It never returns an unclear answer.
+type Gate interface {
+	Ask(ctx context.Context, req approvals.Request) approvals.Decision
+}
+
+// Servers runs a call that may run.
+type Servers interface {
+	Call(ctx context.Context, call servers.Call) (*servers.Result, error)
+}
+
+// Recorder keeps the record of calls. Begin returns when the row would survive
+// our being killed.
+type Recorder interface {
+	Begin(ctx context.Context, call journal.Call) error
+	Decide(ctx context.Context, id string, d approvals.Decision) error
+	Finish(ctx context.Context, id string, end journal.End) error
+}
+
+// Options are what a Caller is made of.
+type Options struct {
+	Catalogue  func() *tools.Catalogue
+	Classifier func() *tools.Classifier
+	Pins       *tools.Pins
+	Servers    Servers
+	Gate       Gate
+	Rules      *approvals.Rules // asked for standing denials of calls that need no approval
+	Recorder   Recorder
+	// OwnFile reports whether a text names a file of ours, or one that could
+	// switch our gates off: a call that mentions one always asks. Required.
+	OwnFile func(text string) bool
+	Logger  *slog.Logger
+	// Paused returns why no call may run now, or "".
+	Paused func() string
+}
+
+// Caller runs calls. It is safe for concurrent use.
+type Caller struct {
+	opts Options
+}
+
+// New returns a caller.
+func New(opts Options) *Caller {
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.Paused == nil {
+		opts.Paused = func() string { return "" }
+	}
+	return &Caller{opts: opts}
+}
+
+// Call is one call that a model or a client wants to make.
+type Call struct {
+	ID        string // unique; names the journal's row
+	Door      string
+	Client    string
+	Session   string
+	CWD       string
+	Model     string
+	Run       string
+	Round     int
+	PlanStep  string
+	Name      string // as the model or client wrote it
+	Arguments string // JSON text as it came
+	// OnWaiting is told when a person has to be asked. May be nil.
+	OnWaiting func(approvals.Request)
+	// OnProgress is told what the server reports meanwhile. May be nil.
+	OnProgress func(servers.Progress)
+}
+
+// Result is how a call ended. Text is always fit to be given to the model.
+type Result struct {
+	Name      string // offered name, or what was asked for when there is no such tool
+	Server    string
+	Tool      string
+	Arguments json.RawMessage // what ran, or was to run; a JSON string when it was not JSON
+	Allowed   bool            // passed the allowlist and validation
+	Approved  *bool           // nil: nobody had to be asked
+	Executed  bool
+	IsError   bool
+	Outcome   journal.Outcome
+	Reason    string
+	Text      string
+	Raw       json.RawMessage // the server's whole result; nil when there is none
+	Duration  time.Duration   // of the execution
+}
+
+// Call runs one call, or says why it did not run.
+func (c *Caller) Call(ctx context.Context, call Call) Result {
+	r := Result{Name: call.Name, Arguments: quoted(call.Arguments)}
+	entry := c.opts.Catalogue().Lookup(call.Name)
+	arguments, err := tools.NormalizeArguments(call.Arguments)
+	if err == nil {
+		r.Arguments = arguments
+	}
+	verdict := tools.Verdict{Risky: true, Class: approvals.Execute}
+	if entry != nil {
+		r.Name, r.Server, r.Tool = entry.Offered, entry.Server, entry.Name
+		verdict = c.opts.Classifier().Judge(entry.Definition, entry.Offered, r.Arguments)
+	}
+	if journalErr := c.opts.Recorder.Begin(ctx, journalCall(call, r, entry, verdict)); journalErr != nil {
+		return c.unrecorded(ctx, r, journalErr)
+	}
+	var decision approvals.Decision
+	if invalid := c.validate(call, entry, r.Arguments, err); invalid != "" {
+		r.refuse(journal.Invalid, invalid)
+	} else if r.Allowed = true; c.permitted(ctx, call, entry, verdict, &r, &decision) {
+		c.execute(ctx, call, &r)
+	}
+	c.record(ctx, call.ID, r, decision)
+	return r
+}
+
+// validate is the first gate. It returns why the call cannot run, or "".
+func (c *Caller) validate(call Call, entry *tools.Entry, arguments json.RawMessage, argumentsErr error) string {
+	switch {
+	case entry == nil:
+		return fmt.Sprintf("there is no tool named %q; use only the tools that are offered", call.Name)
+	case entry.Missing != "" && !entry.Allowed:
+		return fmt.Sprintf("the tool %q may not be used: %s", entry.Offered, entry.Missing)
+	case !entry.Allowed:
+		return fmt.Sprintf("the tool %q is not allowed", entry.Offered)
+	case argumentsErr != nil:
+		return fmt.Sprintf("the arguments of %q are not usable: %v; call it again with a complete JSON object", entry.Offered, argumentsErr)
+	}
+	if err := entry.Validate(arguments); err != nil {
+		return fmt.Sprintf("the arguments of %q do not fit its schema: %v", entry.Offered, err)
+	}
+	return ""
+}
+
+// permitted is the second gate and the third: risk, then approval.
+func (c *Caller) permitted(ctx context.Context, call Call, entry *tools.Entry, verdict tools.Verdict, r *Result, decision *approvals.Decision) bool {
+	if why := c.opts.Paused(); why != "" {
+		r.refuse(journal.Denied, why)
+		return false
+	}
+	change := c.opts.Pins.Check(entry.Definition)
+	req := request(call, entry, verdict, r.Arguments, change)
+	if mentions(r.Arguments, c.opts.OwnFile) {
+		req.AlwaysAsk, req.Risky = true, true
+		req.Reason = "it names a file that controls Pointsman or Copilot's hooks"
+	}
+	if !req.Risky && !change.Changed {
+		if rule, ok := c.opts.Rules.Match(req); ok && rule.Action == approvals.Deny {
+			*decision = approvals.Decision{Outcome: approvals.Denied, Approver: approvals.ByRule, Rule: rule.ID, Reason: "a remembered rule denies it"}
+			r.Approved = new(bool)
+			r.refuse(journal.Denied, decision.Reason)
+			return false
+		}
+		return true
+	}
+	if call.OnWaiting != nil {
+		call.OnWaiting(req)
+	}
+	*decision = c.opts.Gate.Ask(ctx, req)
+	if err := c.opts.Recorder.Decide(ctx, call.ID, *decision); err != nil {
+		c.opts.Logger.Error("recording a decision", "call", call.ID, "error", err)
+	}
+	allowed := decision.Allows()
+	r.Approved = &allowed
+	if !allowed {
+		r.refuse(journal.Outcome(decision.Outcome), denial(*decision))
+		return false
+	}
+	if !c.edited(entry, r, *decision) {
+		return false
+	}
+	if change.Changed {
+		c.opts.Pins.Accept(entry.Definition) // a person has just seen what changed, and agreed
+	}
+	return true
+}
+
+// edited takes over the arguments that the person changed, when they fit.
+func (c *Caller) edited(entry *tools.Entry, r *Result, decision approvals.Decision) bool {
+	if decision.Arguments == nil {
+		return true
+	}
+	arguments, err := tools.NormalizeArguments(string(decision.Arguments))
+	if err == nil {
+		err = entry.Validate(arguments)
+	}
+	if err != nil {
+		r.refuse(journal.Invalid, fmt.Sprintf("the arguments as edited by the person do not fit the tool's schema: %v", err))
+		return false
+	}
+	r.Arguments = arguments
+	return true
+}
+
+// denial says to the model why a call was not allowed.
+func denial(d approvals.Decision) string {
+	switch d.Outcome {
+	case approvals.NotAnswered:
+		return first(d.Reason, "nobody answered in time")
+	case approvals.Withdrawn:
+		return first(d.Reason, "the request was withdrawn")
+	default:
+		return first(d.Reason, "the person said no")
+	}
+}
+
+// execute runs the call and reads its result.
+func (c *Caller) execute(ctx context.Context, call Call, r *Result) {
+	began := time.Now()
+	result, err := c.opts.Servers.Call(ctx, servers.Call{
+		Server: r.Server, Tool: r.Tool, Arguments: r.Arguments, OnProgress: call.OnProgress,
+	})
+	r.Duration = time.Since(began)
+	if err != nil {
+		r.IsError = true
+		r.Outcome, r.Executed = failure(ctx, err)
+		r.Reason = err.Error()
+		r.Text = "Error: " + r.Reason
+		return
+	}
+	r.Executed, r.IsError, r.Raw = true, result.IsError, result.Raw
+	r.Text = result.Text(maxResult)
+	r.Outcome = journal.OK
+	if result.IsError {
+		r.Outcome, r.Text = journal.Failed, "Error: "+r.Text
+	}
+}
+
+// failure names how a call failed, and whether it may have run.
+func failure(ctx context.Context, err error) (outcome journal.Outcome, executed bool) {
+	var unavailable *servers.UnavailableError
+	var timeout *servers.TimeoutError
+	var lost *servers.LostError
+	switch {
+	case errors.As(err, &unavailable):
+		return journal.Failed, false
+	case errors.As(err, &timeout):
+		return journal.Timeout, true
+	case errors.As(err, &lost):
+		return journal.Unknown, true
+	case ctx.Err() != nil:
+		return journal.Cancelled, true
+	default:
+		return journal.Failed, true
+	}
+}
+
+// refuse ends the call without running it.
+func (r *Result) refuse(outcome journal.Outcome, reason string) {
+	r.Outcome, r.Reason, r.IsError = outcome, reason, true
+	switch outcome {
+	case journal.Invalid:
+		r.Text = "Error: " + reason
+	default:
+		r.Text = fmt.Sprintf("The call was not run (%s): %s", outcome, reason)
+	}
+}
+
+// unrecorded refuses a call that cannot be recorded: nothing runs without a row.
+func (c *Caller) unrecorded(ctx context.Context, r Result, err error) Result {
+	if ctx.Err() != nil {
+		r.refuse(journal.Cancelled, "the caller has gone")
+		return r
+	}
+	c.opts.Logger.Error("writing the journal", "error", err)
+	r.refuse(journal.Failed, "the call was not run because the journal cannot be written: "+err.Error())
+	return r
+}
+
+// record closes the row, also when the caller has gone meanwhile.
+func (c *Caller) record(ctx context.Context, id string, r Result, decision approvals.Decision) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	end := journal.End{
+		Outcome: r.Outcome, Approver: decision.Approver, Rule: decision.Rule, Reason: r.Reason,
+		DurationMS: r.Duration.Milliseconds(), ResultBytes: int64(len(r.Raw)), Result: string(r.Raw), Approved: r.Approved,
+	}
+	if r.IsError && r.Executed {
+		end.Error = first(r.Reason, r.Text)
+	}
+	if err := c.opts.Recorder.Finish(ctx, id, end); err != nil {
+		c.opts.Logger.Error("closing a row of the journal", "call", id, "error", err)
+	}
+}
+
+func journalCall(call Call, r Result, entry *tools.Entry, verdict tools.Verdict) journal.Call {
+	row := journal.Call{
+		ID: call.ID, Time: time.Now(), Door: call.Door, Client: call.Client, Session: call.Session, Run: call.Run,
+		Round: call.Round, Model: call.Model, Server: r.Server, Tool: first(r.Tool, call.Name), Offered: r.Name,
+		Arguments: r.Arguments, Class: verdict.Class, Risky: verdict.Risky, Evidence: verdict.Evidence,
+	}
+	if entry != nil {
+		row.Definition = entry.Hash
+	}
+	return row
+}
+
+func request(call Call, entry *tools.Entry, verdict tools.Verdict, arguments json.RawMessage, change tools.Change) approvals.Request {
+	req := approvals.Request{
+		ID: call.ID, Door: call.Door, Client: call.Client, Session: call.Session, CWD: call.CWD, Model: call.Model,
+		Run: call.Run, Round: call.Round, Server: entry.Server, Tool: entry.Name, Offered: entry.Offered, Title: entry.Title,
+		Arguments: arguments, Class: verdict.Class, Risky: verdict.Risky, Evidence: verdict.Evidence,
+		PlanStep: call.PlanStep, Definition: entry.Hash, DefinitionChange: change.Diff,
+		Reason: fmt.Sprintf("the call is held to be %s", verdict.Class),
+	}
+	if change.Changed {
+		req.Reason = "the tool's definition has changed since it was last seen"
+	}
+	return req
+}
+
+// mentions reports whether any string in the arguments satisfies own.
+func mentions(arguments json.RawMessage, own func(string) bool) bool {
+	var v any
+	if json.Unmarshal(arguments, &v) != nil {
+		return true // unclear is risky
+	}
+	return anyString(v, own)
+}
+
+func anyString(v any, own func(string) bool) bool {
+	switch v := v.(type) {
+	case string:
+		return own(v)
+	case []any:
+		for _, item := range v {
+			if anyString(item, own) {
+				return true
+			}
+		}
+	case map[string]any:
+		for key, item := range v {
+			if own(key) || anyString(item, own) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// quoted returns text as a JSON string.
+func quoted(text string) json.RawMessage {
+	out, err := json.Marshal(text)
+	if err != nil { // a string cannot fail to encode
+		return json.RawMessage(`""`)
+	}
+	return out
+}
+
+func first(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,220 @@
+// Package control is the resident's local API over its control socket: a server
+// in the resident, and the client that the windows, the command line and the
+// other doors use. It is HTTP with JSON over a Unix domain socket that only its
+// user can open.
+//
+// Whoever can open the socket may look; to answer approvals takes the right to:
+// the secret that the resident hands to its window process, or
+// approvals.control. Otherwise any program running as the user could approve
+// its own calls.
+//
+// Server.Serve owns the goroutines that serve connections and ends them.
+package control
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"pointsman/approvals"
+	"pointsman/gateway/loop"
+)
+
+// answerHeader carries the secret that gives the right to answer.
+const answerHeader = "X-Pointsman-Answer"
+
+// Gateway is what the control socket serves.
+type Gateway interface {
+	Desk() *approvals.Desk
+	Events() *loop.Bus
+	TrustedHandler(door string) http.Handler
+}
+
+// Options are what a Server is made of.
+type Options struct {
+	Gateway Gateway
+	// Views are further things to look at: what GET /NAME answers.
+	Views map[string]func(ctx context.Context) any
+	// Secret gives the right to answer approvals to who shows it. If empty,
+	// nobody has it that way.
+	Secret string
+	// Open reports whether everybody may answer (approvals.control).
+	Open   func() bool
+	Logger *slog.Logger
+}
+
+// Server serves the control socket.
+type Server struct {
+	opts   Options
+	secret [sha256.Size]byte
+	mux    *http.ServeMux
+}
+
+// NewServer returns a server. It starts nothing.
+func NewServer(opts Options) *Server {
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{opts: opts, secret: sha256.Sum256([]byte(opts.Secret)), mux: http.NewServeMux()}
+	for name, view := range opts.Views {
+		s.mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) { write(w, http.StatusOK, view(r.Context())) })
+	}
+	s.mux.HandleFunc("GET /approvals", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, s.pending()) })
+	s.mux.HandleFunc("GET /approvals/watch", s.watch)
+	s.mux.HandleFunc("POST /approvals/{id}", s.answer)
+	s.mux.HandleFunc("GET /events", s.events)
+	s.mux.Handle("/v1/", opts.Gateway.TrustedHandler("control"))
+	return s
+}
+
+// Serve answers on ln until ctx ends.
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	server := &http.Server{
+		Handler: s.mux, ReadHeaderTimeout: 10 * time.Second,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(ln) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serving the control socket: %w", err)
+	case <-ctx.Done():
+	}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if server.Shutdown(bounded) != nil {
+		_ = server.Close() // what is still open is cut: we are going
+	}
+	<-failed
+	return nil
+}
+
+func (s *Server) pending() []approvals.Request {
+	return append([]approvals.Request{}, s.opts.Gateway.Desk().Pending()...)
+}
+
+// mayAnswer reports whether a request comes from who may answer approvals.
+func (s *Server) mayAnswer(r *http.Request) bool {
+	if s.opts.Open != nil && s.opts.Open() {
+		return true
+	}
+	given := sha256.Sum256([]byte(r.Header.Get(answerHeader)))
+	return s.opts.Secret != "" && subtle.ConstantTimeCompare(given[:], s.secret[:]) == 1
+}
+
+// answered is the reply to an answer.
+type answered struct {
+	Counted bool `json:"counted"` // false: it was not waiting any more
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
+	if !s.mayAnswer(r) {
+		fail(w, http.StatusForbidden, "approvals are answered in Pointsman's window or at its terminal; approvals.control: true lets the command line answer too")
+		return
+	}
+	var d approvals.Decision
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 8<<20))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&d); err != nil {
+		fail(w, http.StatusBadRequest, "the decision cannot be read: "+err.Error())
+		return
+	}
+	if d.Outcome != approvals.Allowed && d.Outcome != approvals.Denied {
+		fail(w, http.StatusBadRequest, fmt.Sprintf("the outcome must be %q or %q", approvals.Allowed, approvals.Denied))
+		return
+	}
+	d.ID, d.Approver = r.PathValue("id"), approvals.ByDesk
+	write(w, http.StatusOK, answered{Counted: s.opts.Gateway.Desk().Resolve(r.PathValue("id"), d)})
+}
+
+// watch sends what waits, as a line of JSON, now and after every change.
+func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
+	changed, unsubscribe := s.opts.Gateway.Desk().Subscribe()
+	defer unsubscribe()
+	lines := newLines(w)
+	for {
+		if lines.write(s.pending()) != nil {
+			return
+		}
+		select {
+		case <-changed:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// events sends the runs' events as lines of JSON. ?run=ID narrows them to one.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	events, unsubscribe := s.opts.Gateway.Events().Subscribe(1024)
+	defer unsubscribe()
+	run := r.URL.Query().Get("run")
+	lines := newLines(w)
+	if lines.flush() != nil {
+		return
+	}
+	for {
+		select {
+		case e := <-events:
+			if run != "" && e.Run != run {
+				continue
+			}
+			if lines.write(e) != nil {
+				return
+			}
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// lines writes JSON lines, each sent at once.
+type lines struct {
+	control *http.ResponseController
+	encoder *json.Encoder
+}
+
+func newLines(w http.ResponseWriter) *lines {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	return &lines{control: http.NewResponseController(w), encoder: json.NewEncoder(w)}
+}
+
+func (l *lines) write(v any) error {
+	if err := l.encoder.Encode(v); err != nil {
+		return err
+	}
+	return l.flush()
+}
+
+func (l *lines) flush() error { return l.control.Flush() }
+
+func write(w http.ResponseWriter, status int, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		fail(w, http.StatusInternalServerError, "writing the reply: "+err.Error())
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(data) // a client that has gone cannot be told
+}
+
+func fail(w http.ResponseWriter, status int, message string) {
+	data, err := json.Marshal(map[string]string{"error": message})
+	if err != nil { // a string cannot fail to encode
+		data = []byte("{}")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(data) // a client that has gone cannot be told
+}
+
+// ErrNoResident says that no resident runs for this user.
+var ErrNoResident = errors.New("no Pointsman is running")

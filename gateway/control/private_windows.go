@@ -1,0 +1,5 @@
+package control
+
+// ownPrivate trusts the access list of the user's temporary folder, which lets
+// nobody else in.
+func ownPrivate(string) error { return nil }

@@ -1,0 +1,137 @@
+package httpapi
+
+import (
+	"bytes"
+	"net/http"
+	"sync"
+	"time"
+
+	"pointsman/gateway/models"
+)
+
+// keepAlive is how long a stream may be silent before a comment is sent: the
+// client sees that a tool runs or a person decides, and goes on waiting.
+const keepAlive = 10 * time.Second
+
+// writePatience is how long a client may stop reading before it is given up.
+const writePatience = time.Minute
+
+// eventWriter writes server-sent events. The headers go out with the first
+// event, or after keepAlive, whichever comes first.
+type eventWriter struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+
+	mu     sync.Mutex // guards the fields below and all writing
+	begun  bool
+	ended  bool
+	last   time.Time // of the last write
+	timer  *time.Timer
+	buffer []byte
+}
+
+func newEventWriter(w http.ResponseWriter) *eventWriter {
+	e := &eventWriter{w: w, control: http.NewResponseController(w), last: time.Now()}
+	e.timer = time.AfterFunc(keepAlive, e.comment)
+	return e
+}
+
+// Begin takes the provider's headers; see loop.Sink.
+func (e *eventWriter) Begin(header http.Header) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.begun {
+		passHeaders(e.w.Header(), header)
+	}
+}
+
+// Data takes one event; see loop.Sink.
+func (e *eventWriter) Data(payload []byte) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.buffer = append(append(append(e.buffer, "data: "...), payload...), "\n\n"...)
+	return nil
+}
+
+// Flush sends what Data has taken; see loop.Sink.
+func (e *eventWriter) Flush() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.flushLocked()
+}
+
+func (e *eventWriter) flushLocked() error {
+	if len(e.buffer) == 0 || e.ended {
+		return nil
+	}
+	e.beginLocked()
+	e.last = time.Now()
+	_ = e.control.SetWriteDeadline(e.last.Add(writePatience)) // not all writers can
+	_, err := e.w.Write(e.buffer)
+	e.buffer = e.buffer[:0]
+	if err != nil {
+		return err
+	}
+	return e.control.Flush()
+}
+
+func (e *eventWriter) beginLocked() {
+	if e.begun {
+		return
+	}
+	e.begun = true
+	header := e.w.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("Cache-Control", "no-cache")
+	header.Set("X-Accel-Buffering", "no")
+	e.w.WriteHeader(http.StatusOK)
+}
+
+// comment is run by the timer. It tells the client that we are still there.
+func (e *eventWriter) comment() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ended {
+		return
+	}
+	if silent := time.Since(e.last); silent < keepAlive {
+		e.timer.Reset(keepAlive - silent)
+		return
+	}
+	e.buffer = append(e.buffer, ": waiting\n\n"...)
+	if e.flushLocked() == nil {
+		e.timer.Reset(keepAlive)
+	}
+}
+
+// done ends a stream that went well.
+func (e *eventWriter) done() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.buffer = append(e.buffer, "data: [DONE]\n\n"...)
+	_ = e.flushLocked() // a client that has gone cannot be told
+}
+
+// fail ends a stream that broke: as an error reply when nothing has been sent,
+// else as an event, without [DONE].
+func (e *eventWriter) fail(err *models.Error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.begun {
+		e.ended = true
+		e.w.Header().Del("Cache-Control")
+		writeError(e.w, err)
+		return
+	}
+	oneLine := bytes.ReplaceAll(err.JSON(), []byte("\n"), []byte(" "))
+	e.buffer = append(append(append(e.buffer, "data: "...), oneLine...), "\n\n"...)
+	_ = e.flushLocked() // a client that has gone cannot be told
+}
+
+// close stops the timer. Nothing is written after it has returned.
+func (e *eventWriter) close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ended = true
+	e.timer.Stop()
+}

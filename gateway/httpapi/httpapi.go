@@ -1,0 +1,365 @@
+// Package httpapi is the OpenAI-compatible door: its guard, its routes, and how
+// answers, streams and errors look on the wire.
+//
+// The handler starts no goroutine of its own; a stream's keep-alive timer ends
+// with its request.
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"pointsman/gateway/loop"
+	"pointsman/gateway/models"
+)
+
+// Runner runs one chat request.
+type Runner interface {
+	Run(ctx context.Context, req loop.Request) (*loop.Result, error)
+}
+
+// Settings are what can change while the door is open.
+type Settings struct {
+	Open         bool     // no key is asked for
+	Key          string   // what clients must show
+	KeyError     error    // why the key cannot be had; nobody gets in meanwhile
+	ListenHost   string   // answered besides loopback names
+	AllowedHosts []string // further Host names that are answered
+	CORSOrigins  []string // browser origins that are answered
+	MaxBodyBytes int64
+}
+
+// Options are what the door is made of.
+type Options struct {
+	Runner   Runner
+	Models   func() *models.Router
+	Status   func(ctx context.Context) any
+	Settings func() Settings
+	Version  string
+	Started  time.Time
+	Logger   *slog.Logger
+	// Door and Trusted are for the control socket, which serves the same routes
+	// to our own programs: its name in the record, and no guard, since only the
+	// user can open it. Door empty means "http".
+	Door    string
+	Trusted bool
+}
+
+// Handler serves the door. It is safe for concurrent use.
+type Handler struct {
+	opts Options
+	mux  *http.ServeMux
+}
+
+// New returns the door's handler.
+func New(opts Options) *Handler {
+	if opts.Door == "" {
+		opts.Door = "http"
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	h := &Handler{opts: opts, mux: http.NewServeMux()}
+	h.handle("/health", http.MethodGet, h.health)
+	h.handle("/v1/models", http.MethodGet, h.models)
+	h.handle("/v1/models/{id...}", http.MethodGet, h.model)
+	h.handle("/v1/status", http.MethodGet, h.status)
+	h.handle("/v1/chat/completions", http.MethodPost, h.chat)
+	h.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		writeError(w, &models.Error{Code: models.InvalidRequest, Status: http.StatusNotFound, Message: fmt.Sprintf("there is nothing at %s", r.URL.Path)})
+	})
+	return h
+}
+
+// handle serves one method of a path, and says which one to anybody else.
+func (h *Handler) handle(path, method string, serve http.HandlerFunc) {
+	h.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != method && !(method == http.MethodGet && r.Method == http.MethodHead) {
+			w.Header().Set("Allow", method)
+			writeError(w, &models.Error{
+				Code: models.InvalidRequest, Status: http.StatusMethodNotAllowed,
+				Message: fmt.Sprintf("%s takes %s, not %s", path, method, r.Method),
+			})
+			return
+		}
+		serve(w, r)
+	})
+}
+
+// ServeHTTP guards the door and serves the request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer h.recovered(w)
+	r.URL.Path = cleanPath(r.URL.Path)
+	if !h.opts.Trusted && !h.guard(w, r) {
+		return
+	}
+	h.mux.ServeHTTP(w, r)
+}
+
+// cleanPath undoes a doubled /v1 (Copilot's custom endpoints build it) and a
+// slash at the end.
+func cleanPath(path string) string {
+	for strings.HasPrefix(path, "/v1/v1/") {
+		path = path[len("/v1"):]
+	}
+	if trimmed := strings.TrimRight(path, "/"); trimmed != "" {
+		return trimmed
+	}
+	return path
+}
+
+// recovered turns a panic into an error reply; its stack goes to the log only.
+func (h *Handler) recovered(w http.ResponseWriter) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if p == http.ErrAbortHandler {
+		panic(p)
+	}
+	h.opts.Logger.Error("a request made the gateway panic", "panic", fmt.Sprint(p))
+	writeError(w, &models.Error{Code: models.UpstreamError, Status: http.StatusInternalServerError, Message: "an error inside Pointsman; its log tells more"})
+}
+
+func (h *Handler) health(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]string{"status": "ok", "service": "pointsman", "version": h.opts.Version})
+}
+
+func (h *Handler) status(w http.ResponseWriter, r *http.Request) {
+	writeJSON(w, http.StatusOK, h.opts.Status(r.Context()))
+}
+
+// modelObject is a model in OpenAI's shape, with what we know of it.
+type modelObject struct {
+	ID       string        `json:"id"`
+	Object   string        `json:"object"`
+	Created  int64         `json:"created"`
+	OwnedBy  string        `json:"owned_by"`
+	Metadata modelMetadata `json:"metadata"`
+}
+
+type modelMetadata struct {
+	Label           string   `json:"label"`
+	Tier            string   `json:"tier"`
+	ContextWindow   *int64   `json:"context_window"`
+	MaxOutput       *int64   `json:"max_output"`
+	ReasoningEffort *string  `json:"reasoning_effort"`
+	Aliases         []string `json:"aliases"`
+}
+
+func (h *Handler) object(info models.Info) modelObject {
+	meta := modelMetadata{
+		Label: info.Label, Tier: info.Tier, ContextWindow: info.ContextWindow, MaxOutput: info.MaxOutput,
+		Aliases: append([]string{}, info.Aliases...),
+	}
+	if meta.Label == "" {
+		meta.Label = info.ID
+	}
+	if info.ReasoningEffort != "" {
+		meta.ReasoningEffort = &info.ReasoningEffort
+	}
+	return modelObject{ID: info.ID, Object: "model", Created: h.opts.Started.Unix(), OwnedBy: info.OwnedBy, Metadata: meta}
+}
+
+func (h *Handler) models(w http.ResponseWriter, _ *http.Request) {
+	data := []modelObject{}
+	for _, info := range h.opts.Models().List() {
+		data = append(data, h.object(info))
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": data})
+}
+
+func (h *Handler) model(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	for _, info := range h.opts.Models().List() {
+		if info.ID == id || contains(info.Aliases, id) {
+			writeJSON(w, http.StatusOK, h.object(info))
+			return
+		}
+	}
+	writeError(w, &models.Error{
+		Code: models.InvalidRequest, Status: http.StatusNotFound, Param: "model",
+		Message: (&models.UnknownModelError{Name: id, Known: h.opts.Models().Names()}).Error(),
+	})
+}
+
+func contains(list []string, s string) bool {
+	for _, item := range list {
+		if item == s {
+			return true
+		}
+	}
+	return false
+}
+
+// chat serves POST /v1/chat/completions.
+func (h *Handler) chat(w http.ResponseWriter, r *http.Request) {
+	body, err := h.readBody(w, r)
+	if err != nil {
+		writeError(w, models.AsError(err))
+		return
+	}
+	req, err := h.request(r, body)
+	if err != nil {
+		writeError(w, models.AsError(err))
+		return
+	}
+	if !body.Get("stream").Bool() {
+		h.plain(w, r, req)
+		return
+	}
+	h.stream(w, r, req)
+}
+
+// bodyPatience is how long a client may take to send its request.
+const bodyPatience = 2 * time.Minute
+
+// readBody reads the request whole before anything is sent on: passing a body
+// through while its reply streams breaks a few streams in a thousand.
+func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) (*models.Body, error) {
+	limit := h.opts.Settings().MaxBodyBytes
+	tooLarge := &models.Error{
+		Code: models.InvalidRequest, Status: http.StatusRequestEntityTooLarge,
+		Message: fmt.Sprintf("the body is longer than %d bytes; gateway.max_body_bytes sets the limit", limit),
+	}
+	if r.ContentLength > limit {
+		return nil, tooLarge
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyPatience)) // not all writers can; the size is bounded all the same
+	data, err := readSized(http.MaxBytesReader(w, r.Body, limit), r.ContentLength)
+	_ = control.SetReadDeadline(time.Time{})
+	var exceeded *http.MaxBytesError
+	switch {
+	case errors.As(err, &exceeded):
+		return nil, tooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, &models.Error{Code: models.InvalidRequest, Status: http.StatusRequestTimeout, Message: fmt.Sprintf("the body did not arrive within %s", bodyPatience)}
+	case err != nil:
+		return nil, models.Invalid("", "reading the body: %v", err)
+	}
+	body, err := models.ParseBody(data)
+	if err != nil {
+		return nil, models.Invalid("", "%v", err)
+	}
+	return body, nil
+}
+
+// request makes a run of a request, or says what is wrong with it.
+func (h *Handler) request(r *http.Request, body *models.Body) (loop.Request, error) {
+	if model := body.Get("model"); model.Exists() && model.Raw != "null" && model.Raw[0] != '"' {
+		return loop.Request{}, models.Invalid("model", "model must be a string")
+	}
+	if stream := body.Get("stream"); stream.Exists() && stream.Raw != "null" && stream.Raw != "true" && stream.Raw != "false" {
+		return loop.Request{}, models.Invalid("stream", "stream must be true or false")
+	}
+	router := h.opts.Models()
+	route, err := router.Resolve(body.Get("model").String())
+	var unknown *models.UnknownModelError
+	if errors.As(err, &unknown) {
+		return loop.Request{}, models.Invalid("model", "%v", err)
+	}
+	if err != nil {
+		return loop.Request{}, err
+	}
+	return loop.Request{
+		Run: loop.NewID("run_"), Models: router, Route: route, Body: body, Door: first(h.door(r), h.opts.Door), Client: client(r),
+		Session: first(r.Header.Get("X-Pointsman-Session"), body.Get("prompt_cache_key").String()),
+		CWD:     h.trusted(r, "X-Pointsman-Cwd"), ToolsOff: strings.EqualFold(r.Header.Get("X-Pointsman-Tools"), "off"),
+	}, nil
+}
+
+// door is the name by which one of our own programs came in.
+func (h *Handler) door(r *http.Request) string { return h.trusted(r, "X-Pointsman-Door") }
+
+// trusted returns a header that only our own programs may set.
+func (h *Handler) trusted(r *http.Request, name string) string {
+	if !h.opts.Trusted {
+		return ""
+	}
+	return r.Header.Get(name)
+}
+
+// client names the calling program: the first word of its User-Agent.
+func client(r *http.Request) string {
+	name, _, _ := strings.Cut(r.UserAgent(), " ")
+	if len(name) > 100 {
+		name = name[:100]
+	}
+	return name
+}
+
+func first(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func (h *Handler) plain(w http.ResponseWriter, r *http.Request, req loop.Request) {
+	result, err := h.opts.Runner.Run(r.Context(), req)
+	if err != nil {
+		if r.Context().Err() == nil {
+			writeError(w, models.AsError(err))
+		}
+		return
+	}
+	passHeaders(w.Header(), result.Header)
+	w.Header().Set("X-Pointsman-Run", req.Run)
+	writeRaw(w, http.StatusOK, result.Reply)
+}
+
+func (h *Handler) stream(w http.ResponseWriter, r *http.Request, req loop.Request) {
+	w.Header().Set("X-Pointsman-Run", req.Run)
+	sink := newEventWriter(w)
+	defer sink.close()
+	req.Stream = sink
+	_, err := h.opts.Runner.Run(r.Context(), req)
+	switch {
+	case err == nil:
+		sink.done()
+	case r.Context().Err() != nil: // nobody is left to be told
+	default:
+		sink.fail(models.AsError(err))
+	}
+}
+
+// passHeaders copies what a provider says about limits and its own request id.
+func passHeaders(to, from http.Header) {
+	for name, values := range from {
+		if strings.HasPrefix(name, "X-Ratelimit-") || strings.HasPrefix(name, "Openai-") || name == "X-Request-Id" {
+			to[name] = values
+		}
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		writeError(w, &models.Error{Code: models.UpstreamError, Status: http.StatusInternalServerError, Message: "writing the reply: " + err.Error()})
+		return
+	}
+	writeRaw(w, status, data)
+}
+
+func writeRaw(w http.ResponseWriter, status int, data []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(data) // a client that has gone cannot be told
+}
+
+func writeError(w http.ResponseWriter, e *models.Error) {
+	if e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", fmt.Sprint(int64((e.RetryAfter+time.Second-1)/time.Second)))
+	}
+	writeRaw(w, e.Status, e.JSON())
+}

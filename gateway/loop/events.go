@@ -1,0 +1,101 @@
+package loop
+
+import (
+	"encoding/json"
+	"sync"
+	"time"
+
+	"pointsman/approvals"
+)
+
+// Kind names what an Event tells.
+type Kind string
+
+// The kinds of events.
+const (
+	RunStarted    Kind = "run_started"
+	Text          Kind = "text"
+	CallRequested Kind = "call_requested"
+	CallWaiting   Kind = "call_waiting" // for a person
+	CallFinished  Kind = "call_finished"
+	PlanChanged   Kind = "plan_changed"
+	RunFinished   Kind = "run_finished"
+)
+
+// Event is one thing that happened in a run. Which fields are set depends on
+// its Kind; Run and Time always are.
+type Event struct {
+	Kind      Kind               `json:"kind"`
+	Run       string             `json:"run"`
+	Time      time.Time          `json:"time"`
+	Door      string             `json:"door,omitempty"`
+	Client    string             `json:"client,omitempty"`
+	Session   string             `json:"session,omitempty"`
+	Model     string             `json:"model,omitempty"`
+	Round     int                `json:"round,omitempty"`
+	Text      string             `json:"text,omitempty"`
+	Call      string             `json:"call,omitempty"` // the call's id
+	Tool      string             `json:"tool,omitempty"`
+	Arguments json.RawMessage    `json:"arguments,omitempty"`
+	Request   *approvals.Request `json:"request,omitempty"`
+	Outcome   string             `json:"outcome,omitempty"`
+	Reason    string             `json:"reason,omitempty"`
+	Result    string             `json:"result,omitempty"`
+	Duration  time.Duration      `json:"duration_ns,omitempty"`
+	Plan      []Step             `json:"plan,omitempty"`
+	Lost      int                `json:"lost,omitempty"` // events this listener missed before this one
+}
+
+// Bus hands events to any number of listeners. A listener that is slower than
+// its buffer loses events, and the next one it gets says how many; a run never
+// waits for a listener.
+type Bus struct {
+	mu        sync.Mutex // guards the fields below
+	listeners map[*listener]struct{}
+}
+
+type listener struct {
+	ch   chan Event
+	lost int
+}
+
+// NewBus returns a bus without listeners.
+func NewBus() *Bus { return &Bus{listeners: map[*listener]struct{}{}} }
+
+// Subscribe returns a channel with room for buffer events, and a function that
+// ends the subscription and closes the channel.
+func (b *Bus) Subscribe(buffer int) (<-chan Event, func()) {
+	l := &listener{ch: make(chan Event, max(buffer, 1))}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.listeners[l] = struct{}{}
+	return l.ch, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if _, on := b.listeners[l]; on {
+			delete(b.listeners, l)
+			close(l.ch)
+		}
+	}
+}
+
+// listening reports whether anybody does, so that nothing is made for nobody.
+func (b *Bus) listening() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.listeners) > 0
+}
+
+func (b *Bus) publish(e Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for l := range b.listeners {
+		e.Lost = l.lost
+		select {
+		case l.ch <- e:
+			l.lost = 0
+		default:
+			l.lost++
+		}
+	}
+}

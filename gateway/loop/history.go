@@ -1,0 +1,141 @@
+package loop
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+
+	"github.com/tidwall/gjson"
+
+	"pointsman/gateway/models"
+)
+
+// history is the messages of a request, each as raw JSON.
+type history struct {
+	caller [][]byte // as the caller sent them
+	memory *Memory
+}
+
+// lostResult stands for a result that the history lacks.
+const lostResult = "(no result: the call was cancelled or its result was lost)"
+
+// newHistory checks that the body's messages are a list of objects with
+// something in it.
+func newHistory(body *models.Body, memory *Memory) (*history, error) {
+	messages := body.Get("messages")
+	switch {
+	case !messages.Exists():
+		return nil, models.Invalid("messages", "messages is missing: send a list of at least one message")
+	case !messages.IsArray():
+		return nil, models.Invalid("messages", "messages must be a list of objects")
+	}
+	h := &history{memory: memory, caller: models.Elements(body.Raw("messages"))}
+	if len(h.caller) == 0 {
+		return nil, models.Invalid("messages", "messages is empty: send at least one message")
+	}
+	for i, m := range h.caller {
+		if m[0] != '{' {
+			return nil, models.Invalid("messages", "messages[%d] must be an object such as {\"role\": \"user\", \"content\": \"…\"}", i)
+		}
+	}
+	return h, nil
+}
+
+// restored returns the messages to send: hidden turns put back, and calls
+// without a result given one, since providers reject a history that lacks them.
+// It reports whether anything differs from what the caller sent.
+func (h *history) restored() (messages [][]byte, changed bool) {
+	if !h.hasCalls() {
+		return h.caller, false
+	}
+	for i, message := range h.caller {
+		turn, ok := h.hidden(i)
+		if ok {
+			messages = append(messages, turn.messages...)
+		} else {
+			messages = append(messages, message)
+		}
+		changed = changed || ok
+		for _, id := range h.unanswered(i) {
+			messages = append(messages, toolMessage(id, lostResult))
+			changed = true
+		}
+	}
+	return messages, changed
+}
+
+func (h *history) hasCalls() bool {
+	for _, m := range h.caller {
+		if bytes.Contains(m, []byte(`"tool_calls"`)) {
+			return true
+		}
+	}
+	return false
+}
+
+// hidden returns what the memory holds for the assistant message at i.
+func (h *history) hidden(i int) (hiddenTurn, bool) {
+	ids := callIDs(h.caller[i])
+	if len(ids) == 0 || h.memory.empty() {
+		return hiddenTurn{}, false
+	}
+	return h.memory.get(memoryKey{call: ids[0], before: h.hashBefore(i)})
+}
+
+// hashBefore identifies the first n messages by what they say.
+func (h *history) hashBefore(n int) [sha256.Size]byte {
+	sum := sha256.New()
+	for _, m := range h.caller[:n] {
+		sum.Write(canonical(m))
+		sum.Write([]byte{0})
+	}
+	return [sha256.Size]byte(sum.Sum(nil))
+}
+
+// unanswered returns the ids of calls in message i that no tool message answers
+// before the next message of another role.
+func (h *history) unanswered(i int) []string {
+	ids := callIDs(h.caller[i])
+	if len(ids) == 0 {
+		return nil
+	}
+	answered := map[string]bool{}
+	for _, m := range h.caller[i+1:] {
+		if gjson.GetBytes(m, "role").String() != "tool" {
+			break
+		}
+		answered[gjson.GetBytes(m, "tool_call_id").String()] = true
+	}
+	var missing []string
+	for _, id := range ids {
+		if !answered[id] {
+			missing = append(missing, id)
+		}
+	}
+	return missing
+}
+
+// callIDs returns the ids of an assistant message's calls.
+func callIDs(message []byte) []string {
+	if !bytes.Contains(message, []byte(`"tool_calls"`)) || gjson.GetBytes(message, "role").String() != "assistant" {
+		return nil
+	}
+	var ids []string
+	for _, id := range gjson.GetBytes(message, "tool_calls.#.id").Array() {
+		ids = append(ids, id.String())
+	}
+	return ids
+}
+
+// toolMessage returns the result of a call as a message.
+func toolMessage(id, content string) []byte {
+	out, err := json.Marshal(struct {
+		Role    string `json:"role"`
+		ID      string `json:"tool_call_id"`
+		Content string `json:"content"`
+	}{"tool", id, content})
+	if err != nil { // strings cannot fail to encode
+		panic(err)
+	}
+	return out
+}

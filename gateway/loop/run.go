@@ -1,0 +1,426 @@
+package loop
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"pointsman/approvals"
+	"pointsman/gateway/calls"
+	"pointsman/gateway/journal"
+	"pointsman/gateway/models"
+)
+
+// run is one request on its way. It is used by one goroutine, but for the calls
+// of a round, which touch nothing of it.
+type run struct {
+	loop     *Loop
+	req      Request
+	id       string
+	settings Settings
+	started  time.Time
+
+	body     *models.Body // the request to send next
+	history  *history
+	messages [][]byte // what it holds, hidden turns included
+	added    int      // how many of messages this run has added, at the end
+	ours     map[string]bool
+	theirs   map[string]bool
+
+	guard      guard
+	report     Report
+	toolRounds int
+	usage      json.RawMessage
+	model      string
+	cost       float64
+	costKnown  bool
+	tokensIn   int64
+	tokensOut  int64
+	firstID    string // of the first round's chunks: a stream has one id
+	begun      bool   // the sink has been told of the answer
+	said       bool   // text was streamed in an earlier round
+}
+
+// NewID returns an id that no other has: prefix and 24 random characters.
+func NewID(prefix string) string { return prefix + rand.Text()[:24] }
+
+func (l *Loop) newRun(req Request) (*run, error) {
+	if req.Run == "" {
+		req.Run = NewID("run_")
+	}
+	r := &run{loop: l, req: req, id: req.Run, settings: l.opts.Settings(), body: req.Body.Clone()}
+	if req.MaxRounds > 0 {
+		r.settings.MaxRounds = req.MaxRounds
+	}
+	r.guard = guard{soft: r.settings.LoopSoft, hard: r.settings.LoopHard}
+	r.report.UsedTools, r.report.Invocations = []string{}, []Invocation{}
+	var err error
+	if r.history, err = newHistory(r.body, l.opts.Memory); err != nil {
+		return nil, err
+	}
+	messages, changed := r.history.restored()
+	r.messages = messages
+	if changed {
+		r.setMessages()
+	}
+	if err := r.offer(); err != nil {
+		return nil, err
+	}
+	if req.Stream != nil {
+		r.askForUsage()
+	}
+	return r, nil
+}
+
+// offer adds our tools to the request, unless the caller or the request's kind
+// forbids it.
+func (r *run) offer() error {
+	r.theirs = toolNames(r.body)
+	r.ours = map[string]bool{}
+	if r.req.ToolsOff || r.body.Has("functions") || r.toolsForced() {
+		return nil
+	}
+	var functions [][]byte
+	for _, entry := range r.loop.opts.Catalogue().Offered() {
+		if !r.theirs[entry.Offered] && !r.carried(entry.Offered) {
+			functions = append(functions, entry.Function)
+			r.ours[entry.Offered] = true
+		}
+	}
+	if len(functions) == 0 {
+		return nil
+	}
+	if n := r.body.Get("n"); n.Int() > 1 {
+		return models.Invalid("n", "n is %d: with Pointsman's tools on, one choice at a time can be asked for; send n: 1 or the header X-Pointsman-Tools: off", n.Int())
+	}
+	if r.settings.PlanMode && !r.theirs[planTool] {
+		functions = append(functions, planFunction)
+		r.ours[planTool] = true
+	}
+	r.body.Set("tools", models.Append(r.body.Raw("tools"), functions...))
+	return nil
+}
+
+// toolsForced reports whether tool_choice leaves no room for tools of ours.
+func (r *run) toolsForced() bool {
+	choice := r.body.Get("tool_choice")
+	if choice.IsObject() {
+		return r.theirs[choice.Get("function.name").String()] || choice.Get("type").String() == "allowed_tools"
+	}
+	return choice.String() == "none"
+}
+
+// carried reports whether the caller already has this tool from our own MCP
+// door, under the name its client made of it: a prefix, a separator, our name.
+func (r *run) carried(offered string) bool {
+	for name := range r.theirs {
+		prefix, ok := strings.CutSuffix(name, offered)
+		if ok && prefix != "" && strings.Contains(strings.ToLower(prefix), "pointsman") {
+			return true
+		}
+	}
+	return false
+}
+
+// askForUsage makes the provider report tokens; the caller is shown them only
+// when it asked itself.
+func (r *run) askForUsage() {
+	options := r.body.Get("stream_options")
+	if options.Get("include_usage").Bool() {
+		return
+	}
+	raw := []byte(`{"include_usage":true}`)
+	if options.IsObject() {
+		if b, err := models.ParseBody(r.body.Raw("stream_options")); err == nil {
+			b.Set("include_usage", []byte("true"))
+			raw = b.Bytes()
+		}
+	}
+	r.body.Set("stream_options", raw)
+}
+
+func (r *run) setMessages() {
+	r.body.Set("messages", models.Append(nil, r.messages...))
+}
+
+func (r *run) add(messages ...[]byte) {
+	r.messages = append(r.messages, messages...)
+	r.added += len(messages)
+}
+
+// rounds asks the model until it answers.
+func (r *run) rounds(ctx context.Context) (*Result, error) {
+	for {
+		turn, err := r.ask(ctx)
+		if err != nil {
+			return nil, err
+		}
+		ours, theirs := turn.split()
+		if len(ours) == 0 || r.report.Stopped != "" {
+			if len(theirs) > 0 && r.added > 0 {
+				r.add(turn.assistantMessage())
+				r.remember(theirs)
+			}
+			return r.answer(turn)
+		}
+		r.toolRounds++
+		note, err := r.runCalls(ctx, turn, ours)
+		if err != nil {
+			return nil, err
+		}
+		if len(theirs) > 0 {
+			r.remember(theirs)
+			return r.answer(turn)
+		}
+		r.nextRound(turn, note)
+	}
+}
+
+// ask sends the request and reads the reply, streaming it on as it comes.
+func (r *run) ask(ctx context.Context) (*turn, error) {
+	reply, err := r.req.Models.Do(ctx, r.req.Route, r.body, r.req.Stream != nil)
+	if err != nil {
+		return nil, err
+	}
+	defer reply.Close()
+	r.report.Rounds++
+	for _, notice := range reply.Notices {
+		r.notice(notice)
+	}
+	var t *turn
+	if r.req.Stream != nil {
+		t, err = r.readStream(reply)
+	} else {
+		t = r.readPlain(reply)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.count(reply, t)
+	return t, nil
+}
+
+func (r *run) notice(text string) {
+	for _, n := range r.report.Notices {
+		if n == text {
+			return
+		}
+	}
+	r.report.Notices = append(r.report.Notices, text)
+}
+
+// nextRound prepares the request that follows a round of calls. note is what
+// the model is told besides the results.
+func (r *run) nextRound(t *turn, note string) {
+	if t.text() != "" && r.req.Stream == nil {
+		r.report.EarlierText = append(r.report.EarlierText, t.text())
+	}
+	r.said = r.said || t.text() != ""
+	if r.report.Stopped == "" && r.toolRounds >= r.settings.MaxRounds {
+		r.report.Stopped = "rounds"
+		note = joinNotes(note, fmt.Sprintf("The limit of %d rounds of tool calls is reached. No further tool can be called: answer now with what you have, and say what is missing.", r.settings.MaxRounds))
+	}
+	if r.report.Plan != nil && r.report.Stopped == "" {
+		note = joinNotes(planReminder(r.report.Plan), note)
+	}
+	if note != "" {
+		last := len(r.messages) - 1
+		r.messages[last] = withNote(r.messages[last], note)
+	}
+	r.setMessages()
+	switch {
+	case r.report.Stopped != "":
+		r.body.SetString("tool_choice", "none")
+	case r.body.Has("tool_choice") && r.body.Get("tool_choice").String() != "auto":
+		r.body.SetString("tool_choice", "auto")
+	}
+}
+
+// withNote adds a note of ours to a tool message: the one place for it that
+// every provider accepts.
+func withNote(message []byte, note string) []byte {
+	var m struct {
+		ID      string `json:"tool_call_id"`
+		Content string `json:"content"`
+	}
+	if json.Unmarshal(message, &m) != nil {
+		return message
+	}
+	return toolMessage(m.ID, m.Content+"\n\n[Pointsman] "+note)
+}
+
+func joinNotes(a, b string) string {
+	return strings.TrimSpace(a + "\n\n" + b)
+}
+
+// runCalls runs a round's calls of ours side by side and adds the turn and
+// their results to the history. It returns what the model is to be told.
+func (r *run) runCalls(ctx context.Context, t *turn, ours []*call) (note string, err error) {
+	results := make([]calls.Result, len(ours))
+	slots := make(chan struct{}, max(r.settings.Parallel, 1))
+	var wg sync.WaitGroup
+	for i, c := range ours {
+		if c.name == planTool {
+			results[i] = r.updatePlan(c)
+			continue
+		}
+		r.requested(c)
+		planStep := currentStep(r.report.Plan)
+		wg.Go(func() {
+			select {
+			case slots <- struct{}{}:
+				defer func() { <-slots }()
+				results[i] = r.runCall(ctx, c, planStep)
+			case <-ctx.Done():
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	r.add(t.assistantMessage())
+	for i, c := range ours {
+		r.add(toolMessage(c.id, results[i].Text))
+		note = joinNotes(note, r.noteResult(results[i]))
+	}
+	return note, nil
+}
+
+// runCall takes one call through the gates. The call's own id may be the
+// provider's and repeat, so the record gets one of ours.
+func (r *run) runCall(ctx context.Context, c *call, planStep string) calls.Result {
+	id := NewID("call_")
+	result := r.loop.opts.Caller.Call(ctx, calls.Call{
+		ID: id, Door: r.req.Door, Client: r.req.Client, Session: r.req.Session, CWD: r.req.CWD, Model: r.req.Route.Name,
+		Run: r.id, Round: r.report.Rounds, PlanStep: planStep, Name: c.name, Arguments: c.arguments(),
+		OnWaiting: func(req approvals.Request) {
+			r.publish(Event{Kind: CallWaiting, Call: c.id, Tool: c.name, Arguments: req.Arguments, Request: &req})
+		},
+	})
+	r.publish(Event{
+		Kind: CallFinished, Call: c.id, Tool: result.Name, Arguments: result.Arguments, Outcome: string(result.Outcome),
+		Reason: result.Reason, Result: result.Text, Duration: result.Duration,
+	})
+	return result
+}
+
+func (r *run) requested(c *call) {
+	r.publish(Event{Kind: CallRequested, Call: c.id, Tool: c.name, Arguments: json.RawMessage(jsonOrString(c.arguments()))})
+}
+
+func (r *run) updatePlan(c *call) calls.Result {
+	arguments := jsonOrString(c.arguments())
+	steps, err := parsePlan(arguments)
+	if err != nil {
+		return calls.Result{Name: planTool, Arguments: arguments, Allowed: true, IsError: true, Outcome: journal.Invalid, Reason: err.Error(), Text: "Error: the plan was not taken: " + err.Error()}
+	}
+	r.report.Plan = steps
+	r.publish(Event{Kind: PlanChanged, Plan: steps})
+	return calls.Result{Name: planTool, Arguments: arguments, Allowed: true, Executed: true, Outcome: journal.OK, Text: "The plan is published."}
+}
+
+// noteResult records a result in the report and asks the guard about it.
+func (r *run) noteResult(result calls.Result) (note string) {
+	r.report.Invocations = append(r.report.Invocations, Invocation{
+		Tool: result.Name, Arguments: result.Arguments, Allowed: result.Allowed, Approved: result.Approved,
+		Executed: result.Executed, IsError: result.IsError, Result: result.Text, Reason: result.Reason,
+	})
+	if result.Executed && !contains(r.report.UsedTools, result.Name) {
+		r.report.UsedTools = append(r.report.UsedTools, result.Name)
+	}
+	if result.Name == planTool && !result.IsError {
+		return ""
+	}
+	switch r.guard.note(result) {
+	case guardWarn:
+		return fmt.Sprintf("The call of %s was made %d times with the same arguments and the same result. Repeating it brings nothing new: do something else or answer.", result.Name, r.guard.soft)
+	case guardStop:
+		r.report.LoopStopped, r.report.Stopped = true, "loop"
+		return fmt.Sprintf("Stopped: the call of %s was made %d times with the same arguments and the same result. No further tool can be called: answer now with what you have.", result.Name, r.guard.hard)
+	default:
+		return ""
+	}
+}
+
+func contains(list []string, s string) bool {
+	for _, item := range list {
+		if item == s {
+			return true
+		}
+	}
+	return false
+}
+
+// remember keeps the hidden part of a mixed turn until the caller sends the
+// results of its own calls.
+func (r *run) remember(theirs []*call) {
+	hidden := make([][]byte, r.added)
+	copy(hidden, r.messages[len(r.messages)-r.added:])
+	r.loop.opts.Memory.put(memoryKey{call: theirs[0].id, before: r.history.hashBefore(len(r.history.caller))}, hiddenTurn{messages: hidden})
+}
+
+// answer makes the result of the last turn.
+func (r *run) answer(t *turn) (*Result, error) {
+	r.report.PlanProgress = progress(r.report.Plan)
+	result := &Result{Report: r.report, Run: r.id, Model: r.model, Content: t.text(), Finish: t.finish, Usage: r.usage, Header: t.header}
+	if r.req.Stream != nil {
+		return result, r.endStream(t)
+	}
+	result.Reply = r.plainReply(t)
+	return result, nil
+}
+
+// announce and finish tell the record and the listeners of the run.
+func (r *run) announce() {
+	if rec := r.loop.opts.Recorder; rec != nil {
+		rec.StartRun(journal.Run{ID: r.id, Time: r.started, Door: r.req.Door, Client: r.req.Client, Session: r.req.Session, Model: r.req.Route.Name})
+	}
+	r.publish(Event{Kind: RunStarted})
+}
+
+func (r *run) finish(ctx context.Context, err error) {
+	outcome, reason := "ok", ""
+	switch {
+	case err != nil && ctx.Err() != nil:
+		outcome, reason = "cancelled", "the caller has gone"
+	case err != nil:
+		e := models.AsError(err)
+		outcome, reason = string(e.Code), e.Message
+	case r.report.Stopped != "":
+		outcome = "stopped_" + r.report.Stopped
+	}
+	if rec := r.loop.opts.Recorder; rec != nil {
+		end := journal.RunEnd{
+			Outcome: journal.Outcome(outcome), Rounds: r.report.Rounds, PromptTokens: r.tokensIn, CompletionTokens: r.tokensOut,
+			DurationMS: time.Since(r.started).Milliseconds(), Error: reason,
+		}
+		if r.costKnown {
+			end.CostUSD = &r.cost
+		}
+		rec.FinishRun(r.id, end)
+	}
+	r.publish(Event{Kind: RunFinished, Outcome: outcome, Reason: reason, Duration: time.Since(r.started)})
+}
+
+func (r *run) publish(e Event) {
+	if !r.loop.opts.Events.listening() {
+		return
+	}
+	e.Run, e.Time = r.id, time.Now()
+	e.Door, e.Client, e.Session, e.Model, e.Round = r.req.Door, r.req.Client, r.req.Session, r.req.Route.Name, r.report.Rounds
+	r.loop.opts.Events.publish(e)
+}
+
+// begin tells the sink once that the answer begins.
+func (r *run) begin(header http.Header) {
+	if !r.begun {
+		r.begun = true
+		r.req.Stream.Begin(header)
+	}
+}

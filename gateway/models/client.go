@@ -1,0 +1,410 @@
+package models
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"mime"
+	"net"
+	"net/http"
+	"time"
+
+	openai "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/tidwall/gjson"
+)
+
+// maxReply is the longest plain reply that is read, in bytes.
+const maxReply = 128 << 20
+
+// errTimeout is the cause of a context that ended because a provider took too long.
+var errTimeout = errors.New("the provider did not answer in time")
+
+// Reply is a provider's answer whose first byte has come. Its owner closes it.
+type Reply struct {
+	Deployment *Deployment
+	Header     http.Header
+	Body       []byte   // a plain reply, whole; nil for a stream
+	Notices    []string // what had to be changed in the request, in sentences
+
+	first  []byte
+	events *Events
+	body   io.Closer
+	cancel context.CancelFunc
+	ctx    context.Context // bounds each wait for the stream's next event
+}
+
+// Next returns the data of the stream's next event, valid until the next call,
+// and io.EOF after the last.
+func (r *Reply) Next() ([]byte, error) {
+	if first := r.first; first != nil {
+		r.first = nil
+		return first, nil
+	}
+	data, err := r.events.Next()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, r.Deployment.failure(r.ctx, err)
+	}
+	return data, err
+}
+
+// Buffered reports whether Next has an event to give without waiting.
+func (r *Reply) Buffered() bool { return r.first != nil || r.events.Buffered() }
+
+// Close ends the exchange. It may be called more than once.
+func (r *Reply) Close() {
+	if r.body != nil {
+		_ = r.body.Close() // the answer has been used; nothing is left to save
+	}
+	r.cancel()
+}
+
+// Do asks the route's deployments, each with its retries, until one begins to
+// answer. The body's model is set for each; stream says which kind of answer is
+// wanted. It returns an *Error, or the context's error when the caller has gone.
+func (r *Router) Do(ctx context.Context, route *Route, body *Body, stream bool) (*Reply, error) {
+	var last error
+	for _, d := range route.Deployments {
+		reply, err := r.doRetrying(ctx, d, body, stream)
+		if err == nil {
+			return reply, nil
+		}
+		if last = err; ctx.Err() != nil || !AsError(err).retryable() {
+			break
+		}
+	}
+	return nil, last
+}
+
+// doRetrying asks one deployment under one deadline, again after failures that
+// may pass.
+func (r *Router) doRetrying(ctx context.Context, d *Deployment, body *Body, stream bool) (*Reply, error) {
+	body = body.Clone()
+	notices := d.fit(body, r.cfg.ReasoningEffort)
+	payload := body.Bytes()
+	deadline := time.Now().Add(d.Timeout)
+	for try := 0; ; try++ {
+		reply, err := r.doOnce(ctx, d, payload, stream, deadline)
+		if err == nil {
+			reply.Notices = notices
+			return reply, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		e := AsError(err)
+		wait := backoff(try, e.RetryAfter)
+		if !e.retryable() || try >= r.cfg.RouterSettings.NumRetries || time.Now().Add(wait).After(deadline) {
+			return nil, e
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// backoff says how long to wait before trying again: what the provider asked
+// for, else 250 ms doubling with each try, with up to a quarter of jitter.
+func backoff(try int, asked time.Duration) time.Duration {
+	if asked > 0 {
+		return asked
+	}
+	base := 250 * time.Millisecond << min(try, 6)
+	return base + time.Duration(rand.Int64N(int64(base)/4))
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// doOnce makes one request and waits for its first byte, or for all of a plain
+// answer. Once a stream has begun, each wait for its next bytes may take as long
+// as the deployment's time-out.
+func (r *Router) doOnce(ctx context.Context, d *Deployment, payload []byte, stream bool, deadline time.Time) (*Reply, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(time.Until(deadline), func() { cancel(errTimeout) })
+	stop := func() { timer.Stop(); cancel(nil) }
+
+	response, err := r.post(ctx, d, payload)
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	reply := &Reply{Deployment: d, Header: response.Header, body: response.Body, cancel: stop, ctx: ctx}
+	if stream {
+		err = reply.begin(&patientReader{r: response.Body, timer: timer, patience: d.Timeout}, response)
+	} else {
+		err = reply.readPlain(response.Body)
+	}
+	if err != nil {
+		reply.Close()
+		return nil, err
+	}
+	return reply, nil
+}
+
+// post sends the request and turns every failure into an *Error.
+func (r *Router) post(ctx context.Context, d *Deployment, payload []byte) (*http.Response, error) {
+	opts, err := r.requestOptions(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	var response *http.Response
+	client := openai.Client{Options: opts}
+	err = client.Post(ctx, "chat/completions", payload, &response)
+	if response == nil {
+		return nil, d.failure(ctx, err)
+	}
+	if response.StatusCode >= 300 {
+		defer response.Body.Close()
+		body, err := readAll(response.Body)
+		if err != nil {
+			return nil, d.failure(ctx, err)
+		}
+		return nil, fromStatus(d.Provider, response.StatusCode, response.Header, body)
+	}
+	return response, nil
+}
+
+// requestOptions are openai-go's options for a deployment. The client is made
+// without openai.NewClient, which would read OPENAI_* variables and send the
+// user's OpenAI key to any provider.
+func (r *Router) requestOptions(ctx context.Context, d *Deployment) ([]option.RequestOption, error) {
+	key, err := r.resolveKey(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	client := r.opts.Client
+	if d.Provider == DemoProvider && r.demo != nil {
+		client = r.demo
+	}
+	opts := []option.RequestOption{
+		option.WithBaseURL(d.BaseURL), option.WithHTTPClient(client), option.WithMaxRetries(0),
+		option.WithHeader("User-Agent", r.opts.UserAgent),
+	}
+	if key != "" {
+		opts = append(opts, option.WithAPIKey(key))
+	}
+	for name, ref := range d.headers {
+		value, err := r.opts.Resolve(ctx, string(ref))
+		if err != nil {
+			return nil, d.noKey(fmt.Errorf("header %s: %w", name, err))
+		}
+		opts = append(opts, option.WithHeader(name, value))
+	}
+	return opts, nil
+}
+
+func (r *Router) resolveKey(ctx context.Context, d *Deployment) (string, error) {
+	if d.key == "" {
+		if d.local || d.Provider == DemoProvider {
+			return "", nil
+		}
+		return "", d.noKey(errors.New("no api_key is configured"))
+	}
+	key, err := r.opts.Resolve(ctx, string(d.key))
+	if err != nil {
+		return "", d.noKey(err)
+	}
+	return key, nil
+}
+
+func (d *Deployment) noKey(err error) *Error {
+	return &Error{
+		Code: AuthFailed, Status: http.StatusForbidden, Err: err,
+		Message: fmt.Sprintf("no key for provider %s: %v; store one with `pointsman keys set %s` and write `providers: {%s: {api_key: keychain:%s}}`",
+			d.Provider, err, d.Provider, d.Provider, d.Provider),
+	}
+}
+
+// KeyPresent reports whether the deployment's key can be had now (a local
+// endpoint that needs none counts as one without).
+func (r *Router) KeyPresent(ctx context.Context, d *Deployment) bool {
+	key, err := r.resolveKey(ctx, d)
+	return err == nil && key != ""
+}
+
+// failure describes an exchange that broke before or while it was read.
+func (d *Deployment) failure(ctx context.Context, err error) *Error {
+	var e *Error
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(context.Cause(ctx), errTimeout):
+		return &Error{
+			Code: Timeout, Status: http.StatusGatewayTimeout, Err: errTimeout,
+			Message: fmt.Sprintf("provider %s did not answer within %s", d.Provider, d.Timeout),
+		}
+	case ctx.Err() != nil:
+		return &Error{Code: UpstreamError, Status: http.StatusBadGateway, Err: context.Cause(ctx), Message: "the request was cancelled"}
+	default:
+		return &Error{
+			Code: UpstreamError, Status: http.StatusBadGateway, Err: err,
+			Message: fmt.Sprintf("provider %s at %s: %s", d.Provider, d.BaseURL, plainCause(err)),
+		}
+	}
+}
+
+// plainCause says what went wrong on the network in few words.
+func plainCause(err error) string {
+	var op *net.OpError
+	var dns *net.DNSError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return "the connection was cut in the middle of the answer"
+	case errors.As(err, &dns):
+		return "the host name cannot be resolved"
+	case errors.As(err, &op) && op.Op == "dial":
+		return "no connection: " + op.Err.Error()
+	default:
+		return err.Error()
+	}
+}
+
+// readPlain reads a whole plain answer and checks that it is one.
+func (r *Reply) readPlain(body io.Reader) error {
+	data, err := readAll(body)
+	if err != nil {
+		return r.Deployment.failure(r.ctx, err)
+	}
+	if err := r.checkPlain(data); err != nil {
+		return err
+	}
+	r.Body = data
+	return nil
+}
+
+func (r *Reply) checkPlain(data []byte) error {
+	switch {
+	case !gjson.ValidBytes(data) || !gjson.ParseBytes(data).IsObject():
+		return r.Deployment.malformed("its reply is not a JSON object: " + cut(saidBy(data), 200))
+	case gjson.GetBytes(data, "error").IsObject():
+		return r.Deployment.malformed(saidBy(data))
+	case !gjson.GetBytes(data, "choices.0.message").IsObject():
+		return r.Deployment.malformed("its reply has no choices")
+	default:
+		return nil
+	}
+}
+
+func (d *Deployment) malformed(why string) *Error {
+	return &Error{
+		Code: UpstreamError, Status: http.StatusBadGateway,
+		Message: fmt.Sprintf("provider %s failed: %s", d.Provider, why),
+	}
+}
+
+// begin waits for a stream's first event. A provider that answers plainly
+// although a stream was asked for is turned into a stream of one event.
+func (r *Reply) begin(body io.Reader, response *http.Response) error {
+	if media, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); media == "application/json" {
+		data, err := readAll(body)
+		if err != nil {
+			return r.Deployment.failure(r.ctx, err)
+		}
+		if err := r.checkPlain(data); err != nil {
+			return err
+		}
+		r.events = NewEvents(bytes.NewReader(asEvents(data)))
+	} else {
+		r.events = NewEvents(body)
+	}
+	data, err := r.events.Next()
+	switch {
+	case errors.Is(err, io.EOF):
+		return r.Deployment.malformed("its stream ended before it began")
+	case err != nil:
+		return r.Deployment.failure(r.ctx, err)
+	case StreamError(data) != "":
+		return r.Deployment.malformed(StreamError(data))
+	}
+	r.first = bytes.Clone(data)
+	return nil
+}
+
+// StreamError returns the message of an error sent as an event, or "".
+func StreamError(data []byte) string {
+	if !bytes.Contains(data, []byte(`"error"`)) {
+		return ""
+	}
+	if e := gjson.GetBytes(data, "error"); !e.Exists() || e.Type == gjson.Null || gjson.GetBytes(data, "choices.0").Exists() {
+		return ""
+	}
+	return saidBy(data)
+}
+
+// Broken returns the error of a stream that failed after it had begun.
+func (r *Reply) Broken(why string) *Error { return r.Deployment.malformed(why) }
+
+// asEvents writes a plain reply as the events of a stream.
+func asEvents(reply []byte) []byte {
+	var choices [][]byte
+	for _, choice := range gjson.GetBytes(reply, "choices").Array() {
+		delta := []byte(choice.Get("message").Raw)
+		if calls := choice.Get("message.tool_calls"); calls.IsArray() {
+			var indexed [][]byte
+			for i, call := range calls.Array() {
+				indexed = append(indexed, AddMember([]byte(call.Raw), "index", fmt.Appendf(nil, "%d", i)))
+			}
+			delta = withMember(delta, "tool_calls", Append(nil, indexed...))
+		}
+		choices = append(choices, withMember(withMember([]byte(choice.Raw), "message", nil), "delta", delta))
+	}
+	chunk := withMember(reply, "choices", Append(nil, choices...))
+	chunk = withMember(chunk, "object", []byte(`"chat.completion.chunk"`))
+	return fmt.Appendf(nil, "data: %s\n\ndata: [DONE]\n\n", bytes.ReplaceAll(chunk, []byte("\n"), []byte(" ")))
+}
+
+// withMember returns object with key set to value, or without it when value is nil.
+func withMember(object []byte, key string, value []byte) []byte {
+	b, err := ParseBody(object)
+	if err != nil { // not an object after all: leave it as it is
+		return object
+	}
+	if value == nil {
+		b.Delete(key)
+	} else {
+		b.Set(key, value)
+	}
+	return b.Bytes()
+}
+
+func readAll(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxReply+1))
+	if err == nil && len(data) > maxReply {
+		return nil, fmt.Errorf("the reply is longer than %d bytes", maxReply)
+	}
+	return data, err
+}
+
+// patientReader gives each read of a stream its own time to wait.
+type patientReader struct {
+	r        io.Reader
+	timer    *time.Timer
+	patience time.Duration
+}
+
+func (p *patientReader) Read(buf []byte) (int, error) {
+	n, err := p.r.Read(buf)
+	p.timer.Reset(p.patience)
+	return n, err
+}
+
+// Cost returns what a number of tokens costs at this deployment, in US dollars,
+// and whether its prices are known.
+func (d *Deployment) Cost(promptTokens, completionTokens int64) (float64, bool) {
+	if d.inputCost == nil || d.outputCost == nil {
+		return 0, false
+	}
+	return float64(promptTokens)**d.inputCost + float64(completionTokens)**d.outputCost, true
+}

@@ -1,0 +1,120 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	openai "github.com/openai/openai-go/v3"
+	"github.com/tidwall/gjson"
+
+	"pointsman/gateway/config"
+)
+
+// Info is one model that can be asked for.
+type Info struct {
+	config.CatalogueModel
+	OwnedBy    string
+	Capability bool // a model_list name rather than a model
+}
+
+// List returns every model that can be asked for: the model_list names, the
+// catalogue, the default model and what providers were found to have.
+func (r *Router) List() []Info {
+	var list []Info
+	seen := map[string]bool{}
+	add := func(info Info) {
+		if !seen[info.ID] {
+			seen[info.ID] = true
+			list = append(list, info)
+		}
+	}
+	for _, d := range r.cfg.ModelList {
+		add(Info{CatalogueModel: config.CatalogueModel{ID: d.ModelName, Label: r.cfg.Capabilities[d.ModelName]}, OwnedBy: "pointsman", Capability: true})
+	}
+	for _, m := range r.catalogue.models {
+		if m.Provider == DemoProvider && r.demo == nil {
+			continue
+		}
+		add(Info{CatalogueModel: m, OwnedBy: m.Provider})
+	}
+	add(Info{CatalogueModel: config.CatalogueModel{ID: r.cfg.DefaultModel}, OwnedBy: r.primary()})
+	if f := r.cfg.Fallback; f.Enabled && f.Model != "" {
+		add(Info{CatalogueModel: config.CatalogueModel{ID: f.Model}, OwnedBy: "fallback"})
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found []string
+	for id := range r.discovered {
+		found = append(found, id)
+	}
+	slices.Sort(found)
+	for _, id := range found {
+		add(Info{CatalogueModel: config.CatalogueModel{ID: id}, OwnedBy: r.discovered[id]})
+	}
+	return list
+}
+
+// Names returns the ids of List.
+func (r *Router) Names() []string {
+	var names []string
+	for _, info := range r.List() {
+		names = append(names, info.ID)
+	}
+	return names
+}
+
+// Discover asks every provider that has `models: {discover: true}` for its
+// models. One that does not answer keeps the rest from nothing: its error is
+// logged.
+func (r *Router) Discover(ctx context.Context) {
+	for name, p := range r.cfg.Providers {
+		if !p.Models.Discover {
+			continue
+		}
+		ids, err := r.ask(ctx, name)
+		if err != nil {
+			r.opts.Logger.Warn("asking a provider for its models", "provider", name, "error", err)
+			continue
+		}
+		r.mu.Lock()
+		for _, id := range ids {
+			r.discovered[id] = name
+		}
+		r.mu.Unlock()
+	}
+}
+
+// ask returns the model ids of a provider's GET /models.
+func (r *Router) ask(ctx context.Context, provider string) ([]string, error) {
+	d, err := r.at(provider, "")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, d.Timeout, errTimeout)
+	defer cancel()
+	opts, err := r.requestOptions(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	var reply *http.Response
+	client := openai.Client{Options: opts}
+	err = client.Get(ctx, "models", nil, &reply)
+	if reply == nil {
+		return nil, fmt.Errorf("GET %smodels: %w", d.BaseURL, err)
+	}
+	defer reply.Body.Close()
+	body, err := readAll(reply.Body)
+	if err != nil {
+		return nil, fmt.Errorf("reading GET %smodels: %w", d.BaseURL, err)
+	}
+	if reply.StatusCode >= 300 {
+		return nil, fromStatus(provider, reply.StatusCode, reply.Header, body)
+	}
+	var ids []string
+	for _, id := range gjson.GetBytes(body, "data.#.id").Array() {
+		ids = append(ids, id.String())
+	}
+	return ids, nil
+}

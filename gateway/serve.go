@@ -1,0 +1,122 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pointsman/gateway/httpapi"
+	"pointsman/gateway/secrets"
+)
+
+// shutdownPatience is how long open requests may take to end when we stop.
+const shutdownPatience = 5 * time.Second
+
+// Serve answers HTTP requests on ln until ctx ends, then lets open requests end
+// for a moment. The listener is closed when it returns.
+func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
+	g.key.serving.Store(true)
+	server := NewServer(g.Handler())
+	server.BaseContext = func(net.Listener) context.Context { return ctx }
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(ln) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serving on %s: %w", ln.Addr(), err)
+	case <-ctx.Done():
+	}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownPatience)
+	defer cancel()
+	err := server.Shutdown(bounded)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = server.Close()
+	}
+	<-failed
+	return err
+}
+
+// NewServer returns an HTTP server with the limits that every door of ours has.
+func NewServer(handler http.Handler) *http.Server {
+	return &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10}
+}
+
+// accessKey is the key that HTTP clients must show. A key in the keychain is
+// read when it is first needed, and again after a keychain was locked.
+type accessKey struct {
+	gateway *Gateway
+	serving atomic.Bool
+
+	mu    sync.Mutex // guards the fields below
+	ref   string     // what value was resolved from
+	value string
+	err   error
+	tried time.Time
+}
+
+// keyRetry is how long a failure to read the key is believed.
+const keyRetry = 2 * time.Second
+
+// get returns the key, or why it cannot be had.
+func (k *accessKey) get() (string, error) {
+	ref := string(k.gateway.Config().Gateway.APIKey)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if ref == k.ref && (k.err == nil || time.Since(k.tried) < keyRetry) {
+		return k.value, k.err
+	}
+	k.ref, k.tried = ref, time.Now()
+	k.value, k.err = k.gateway.resolver.Resolve(context.Background(), ref)
+	if errors.Is(k.err, secrets.ErrNotFound) {
+		k.value, k.err = k.gateway.makeKey(ref)
+	}
+	if k.err == nil && k.value == "" {
+		k.err = errors.New("gateway.api_key is empty; set it, set GATEWAY_API_KEY, or write gateway.auth: none")
+	}
+	return k.value, k.err
+}
+
+// makeKey makes the key of a first start and keeps it in the keychain.
+func (g *Gateway) makeKey(ref string) (string, error) {
+	name, ok := strings.CutPrefix(ref, "keychain:")
+	if !ok {
+		return "", fmt.Errorf("gateway.api_key %s cannot be resolved", ref)
+	}
+	key := "pm-" + rand.Text() + rand.Text()
+	if err := g.resolver.Keychain().Set(context.Background(), name, key); err != nil {
+		return "", fmt.Errorf("keeping the new gateway key in the keychain: %w", err)
+	}
+	g.redactor.Add(key)
+	return key, nil
+}
+
+// AccessKey returns the key that HTTP clients must show, made on the first
+// start; "" when gateway.auth is none.
+func (g *Gateway) AccessKey() (string, error) {
+	if g.Config().Gateway.Auth == "none" {
+		return "", nil
+	}
+	key, err := g.key.get()
+	if err != nil {
+		return "", fmt.Errorf("reading the gateway's key: %w", err)
+	}
+	return key, nil
+}
+
+// doorSettings are the HTTP door's settings now.
+func (g *Gateway) doorSettings() httpapi.Settings {
+	cfg := g.Config().Gateway
+	host, _, _ := net.SplitHostPort(cfg.Listen)
+	s := httpapi.Settings{
+		ListenHost: host, AllowedHosts: cfg.AllowedHosts, CORSOrigins: cfg.CORSOrigins, MaxBodyBytes: cfg.MaxBodyBytes,
+	}
+	s.Key, s.KeyError = g.AccessKey()
+	s.Open = cfg.Auth == "none"
+	return s
+}
