@@ -16,6 +16,9 @@ var (
 // to move each one.
 func (v *validator) literalSecrets(c *Config) {
 	eachText(reflect.ValueOf(c).Elem(), "", func(path, text string, secret bool) {
+		if v.decoded != nil && v.decoded.places[path] == nil {
+			return // it came from the environment
+		}
 		if !secret || Secret(text).IsReference() || strings.Contains(text, "${") {
 			return
 		}

@@ -3,6 +3,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
@@ -15,4 +16,18 @@ func ownedByUs(dir string) bool {
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Getuid()
+}
+
+// syncDir makes a rename in dir survive a loss of power. File systems that
+// cannot do so say EINVAL.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
+	return nil
 }

@@ -41,24 +41,26 @@ func validate(c *Config, decoded *decoder) []Problem {
 
 // fault records an error at path and returns it for more to be said.
 func (v *validator) fault(path, format string, args ...any) *Problem {
-	p := Problem{Path: path, Message: fmt.Sprintf(format, args...)}
-	if v.decoded != nil {
-		p.File = v.decoded.file
-		if node := v.decoded.places[path]; node != nil {
-			p.Line, p.Column = node.Line, node.Column
-		}
+	v.problems = append(v.problems, Problem{Path: path, Message: fmt.Sprintf(format, args...)})
+	p := &v.problems[len(v.problems)-1]
+	v.place(p, path)
+	return p
+}
+
+// place puts a problem where the file sets path; what came from elsewhere has no place.
+func (v *validator) place(p *Problem, path string) {
+	if v.decoded == nil || v.decoded.places[path] == nil {
+		return
 	}
-	v.problems = append(v.problems, p)
-	return &v.problems[len(v.problems)-1]
+	node := v.decoded.places[path]
+	p.File, p.Line, p.Column = v.decoded.file, node.Line, node.Column
 }
 
 // faultAt places a fault about something absent at the nearest thing that is there.
-func (v *validator) faultAt(path, place, format string, args ...any) *Problem {
+func (v *validator) faultAt(path, nearby, format string, args ...any) *Problem {
 	p := v.fault(path, format, args...)
-	if v.decoded != nil && p.Line == 0 {
-		if node := v.decoded.places[place]; node != nil {
-			p.Line, p.Column = node.Line, node.Column
-		}
+	if p.Line == 0 {
+		v.place(p, nearby)
 	}
 	return p
 }
