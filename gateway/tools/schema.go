@@ -31,7 +31,7 @@ func CompileSchema(raw json.RawMessage) (*Schema, error) {
 	if err := json.Unmarshal(raw, &schema); err != nil {
 		return nil, fmt.Errorf("reading the input schema: %w", err)
 	}
-	if err := checkReferences(raw); err != nil {
+	if err := checkReferences(&schema); err != nil {
 		return nil, fmt.Errorf("compiling the input schema: %w", err)
 	}
 	resolved, err := schema.Resolve(nil)

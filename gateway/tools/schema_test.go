@@ -2,6 +2,7 @@ package tools_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -66,6 +67,8 @@ func TestCompileSchemaRefuses(t *testing.T) {
 		{"a file reference", `{"properties":{"a":{"$ref":"file:///etc/passwd"}}}`, "nothing is fetched"},
 		{"a relative reference", `{"properties":{"a":{"$ref":"other.json"}}}`, "nothing is fetched"},
 		{"a reference to itself", `{"$ref":"#"}`, "back to itself"},
+		{"a keyword in another case", `{"$Ref":"#"}`, "back to itself"},
+		{"an escaped keyword", `{"\u0024ref":"#"}`, "back to itself"},
 		{"references in a ring", `{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`, "back to itself"},
 		{"a ring through anyOf", `{"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/a"}]}},"properties":{"x":{"$ref":"#/$defs/a"}}}`, "back to itself"},
 		{"a ring through an escaped pointer", `{"$defs":{"a/b":{"not":{"$ref":"#/$defs/a~1b"}}}}`, "back to itself"},
@@ -81,6 +84,22 @@ func TestCompileSchemaRefuses(t *testing.T) {
 				t.Errorf("got error %v, want one about %q", err, tt.err)
 			}
 		})
+	}
+}
+
+// References that double at each step would keep the validator busy for years.
+func TestCompileSchemaRefusesMultiplyingReferences(t *testing.T) {
+	definitions := map[string]any{"a0": map[string]any{}}
+	for i := range 60 {
+		ref := map[string]any{"$ref": fmt.Sprintf("#/$defs/a%d", i)}
+		definitions[fmt.Sprintf("a%d", i+1)] = map[string]any{"allOf": []any{ref, ref}}
+	}
+	raw, err := json.Marshal(map[string]any{"$ref": "#/$defs/a60", "$defs": definitions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tools.CompileSchema(raw); err == nil || !strings.Contains(err.Error(), "more than 100000 times") {
+		t.Errorf("got error %v", err)
 	}
 }
 
