@@ -304,6 +304,9 @@ func (e *editor) setInline(p place, value *yaml.Node) ([]byte, error) {
 		return nil, err
 	}
 	start, end, err := e.valueSpan(p)
+	if err == nil && compound(node) && !isFlow(node) && p.parent.Kind == yaml.MappingNode {
+		start, err = e.afterColon(p.parent.Content[p.index-1])
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -337,6 +340,9 @@ func (e *editor) setBlock(p place, value *yaml.Node) ([]byte, error) {
 	// What stands behind the old value on its line, a comment, stays there.
 	tail := e.lineEnd(end)
 	behind := strings.TrimRight(string(e.text[end:tail]), " \r")
+	for strings.TrimSpace(behind) != "" && start > 0 && e.text[start-1] == ' ' {
+		start--
+	}
 	return e.splice(start, tail, behind+e.eol+lines), nil
 }
 
