@@ -172,6 +172,7 @@ func TestClassifyOtherEvidence(t *testing.T) {
 		{"a sentence that changes", map[string]any{"name": "blame", "description": "Deletes whatever get returned."}, approvals.Destructive},
 		{"a set of words that read", map[string]any{"name": "blame", "description": "all each get line of returns the who"}, approvals.Read},
 		{"a set of words in doubt", map[string]any{"name": "blame", "description": "add all delete each get line of the"}, approvals.Write},
+		{"a set of words whose first reads", map[string]any{"name": "blame", "description": "check each line of removes the"}, approvals.Destructive},
 		{"a description lowers no clear name", map[string]any{"name": "delete_x", "description": "Returns the weather."}, approvals.Destructive},
 		{"an alarm in a reading tool's description", map[string]any{"name": "get_code", "description": "Returns the code. The old one is permanently gone."}, approvals.Destructive},
 		{"a script to execute", map[string]any{"name": "frobnicate", "description": "Returns things.", "inputSchema": params("script")}, approvals.Execute},
