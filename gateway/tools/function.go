@@ -3,6 +3,8 @@ package tools
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/tidwall/gjson"
 )
 
 // maxDescription is how many characters of a description providers accept.
@@ -36,12 +38,13 @@ func rootObject(schema json.RawMessage) (json.RawMessage, error) {
 	if isNull(schema) {
 		return json.RawMessage(`{"type":"object","properties":{}}`), nil
 	}
+	// The common case, without decoding: the caller's Marshal checks the rest.
+	if root := gjson.GetManyBytes(schema, "type", "properties"); root[0].Raw == `"object"` && root[1].IsObject() {
+		return schema, nil
+	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(schema, &fields); err != nil {
 		return nil, fmt.Errorf("its input schema is not a JSON object: %w", err)
-	}
-	if string(fields["type"]) == `"object"` && !isNull(fields["properties"]) {
-		return schema, nil
 	}
 	fields["type"] = json.RawMessage(`"object"`)
 	if isNull(fields["properties"]) {
