@@ -2,7 +2,6 @@ package approvals
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,8 +193,12 @@ func (t *Terminal) Ask(ctx context.Context, req Request) (Decision, error) {
 	return d, err
 }
 
+// endingOf says to the person why a prompt is gone.
 func endingOf(ctx context.Context) string {
-	return cmp.Or(ended(ctx).Reason, "withdrawn")
+	if errors.Is(context.Cause(ctx), errSettled) {
+		return errSettled.Error()
+	}
+	return ended(ctx).Reason
 }
 
 // await reads answers until one is clear.
