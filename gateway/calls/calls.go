@@ -42,13 +42,12 @@ type Recorder interface {
 
 // Options are what a Caller is made of.
 type Options struct {
-	Catalogue  func() *tools.Catalogue
-	Classifier func() *tools.Classifier
-	Pins       *tools.Pins
-	Servers    Servers
-	Gate       Gate
-	Rules      *approvals.Rules // asked for standing denials of calls that need no approval
-	Recorder   Recorder
+	Catalogue func() *tools.Catalogue
+	Pins      *tools.Pins
+	Servers   Servers
+	Gate      Gate
+	Rules     *approvals.Rules // asked for standing denials of calls that need no approval
+	Recorder  Recorder
 	// OwnFile reports whether a text names a file of ours, or one that could
 	// switch our gates off: a call that mentions one always asks. Required.
 	OwnFile func(text string) bool
@@ -120,7 +119,7 @@ func (c *Caller) Call(ctx context.Context, call Call) Result {
 	verdict := tools.Verdict{Risky: true, Class: approvals.Execute}
 	if entry != nil {
 		r.Name, r.Server, r.Tool = entry.Offered, entry.Server, entry.Name
-		verdict = c.opts.Classifier().Judge(entry.Definition, entry.Offered, r.Arguments)
+		verdict = entry.Judge(r.Arguments)
 	}
 	if journalErr := c.opts.Recorder.Begin(ctx, journalCall(call, r, entry, verdict)); journalErr != nil {
 		return c.unrecorded(ctx, r, journalErr)
@@ -130,6 +129,9 @@ func (c *Caller) Call(ctx context.Context, call Call) Result {
 		r.refuse(journal.Invalid, invalid)
 	} else if r.Allowed = true; c.permitted(ctx, call, entry, verdict, &r, &decision) {
 		c.execute(ctx, call, &r)
+		if decision.Arguments != nil {
+			r.Text = fmt.Sprintf("(The person changed the arguments before allowing the call. It ran with %s)\n%s", r.Arguments, r.Text)
+		}
 	}
 	c.record(ctx, call.ID, r, decision)
 	return r
