@@ -52,8 +52,8 @@ type Request struct {
 	// remembered permissions say; a remembered denial still holds. It is for
 	// calls that could switch the gates off.
 	AlwaysAsk bool      `json:"always_ask"`
-	Created          time.Time       `json:"created"`
-	Deadline         time.Time       `json:"deadline"`
+	Created   time.Time `json:"created"`
+	Deadline  time.Time `json:"deadline"`
 }
 
 // Outcome is how a request ended.

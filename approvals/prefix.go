@@ -202,6 +202,7 @@ func keyWords(key string) []string {
 // looksLikePath reports whether a text under any other key could be taken for a
 // path: one line that starts like one, or that climbs.
 func looksLikePath(s string) bool {
+	s = strings.TrimSpace(s)
 	if s == "" || strings.ContainsAny(s, "\r\n") {
 		return false
 	}

@@ -16,8 +16,9 @@ const (
 	settle = 700 * time.Millisecond
 	// attempts is how many unclear answers a prompt takes before it denies.
 	attempts = 3
-	// maxLine bounds one line of input, in bytes; the rest of it is dropped.
-	maxLine = 4096
+	// maxLine bounds one line of input, in bytes. A longer one is no answer: its
+	// end might say the opposite of its beginning.
+	maxLine = 1 << 20
 )
 
 // TerminalOptions says how a Terminal works.
@@ -46,6 +47,7 @@ type Terminal struct {
 type inputLine struct {
 	text  string
 	began time.Time
+	long  bool // longer than maxLine; text is empty
 }
 
 // NewTerminal returns a Terminal that reads answers from in and writes prompts
@@ -121,15 +123,17 @@ func readLine(r *bufio.Reader) (*inputLine, error) {
 			line.text = string(text)
 			return &line, nil
 		}
-		if len(text) < maxLine {
+		if line.long = line.long || len(text) == maxLine; line.long {
+			text = nil
+		} else {
 			text = append(text, b)
 		}
 	}
 }
 
 // ReadLine returns the next line of input that no prompt takes, without its
-// line feed; io.EOF when the input has ended. Prompts wait meanwhile no longer
-// than for this line.
+// line feed; io.EOF when the input has ended, and another error for a line of
+// more than a megabyte. Prompts wait meanwhile no longer than for this line.
 func (t *Terminal) ReadLine(ctx context.Context) (string, error) {
 	if err := t.take(ctx); err != nil {
 		return "", err
@@ -137,6 +141,9 @@ func (t *Terminal) ReadLine(ctx context.Context) (string, error) {
 	defer t.leave()
 	select {
 	case line := <-t.lines:
+		if line.long {
+			return "", fmt.Errorf("reading the terminal: a line is longer than %d bytes", maxLine)
+		}
 		return strings.TrimSuffix(line.text, "\r"), nil
 	case <-t.ended:
 		return "", io.EOF
