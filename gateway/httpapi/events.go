@@ -32,6 +32,8 @@ type eventWriter struct {
 
 func newEventWriter(w http.ResponseWriter) *eventWriter {
 	e := &eventWriter{w: w, control: http.NewResponseController(w), last: time.Now()}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.timer = time.AfterFunc(keepAlive, e.comment)
 	return e
 }
