@@ -84,6 +84,7 @@ type Journal struct {
 	db       *sql.DB
 	conn     *sql.Conn // the writer's alone once it runs
 	stmts    *statements
+	failing  bool // the writer's: the last transaction failed
 	presence *presence
 	setAside string
 

@@ -344,7 +344,7 @@ func TestManyCallersAtOnce(t *testing.T) {
 func TestTheQueueBlocksRatherThanLoses(t *testing.T) {
 	path := newPath(t)
 	j := open(t, path, options())
-	const n = 100_000
+	const n = 50_000 // more than the queue holds
 	for i := range n {
 		id := fmt.Sprint(i)
 		j.StartRun(journal.Run{ID: id})

@@ -41,7 +41,8 @@ type runRow struct {
 }
 
 // StartRun records that a run begins. It returns at once, unless the queue is
-// full; the row is on disk some 40 ms later.
+// full; the row is on disk some 40 ms later. While the file cannot be written,
+// runs are lost, and the log says so.
 func (j *Journal) StartRun(r Run) {
 	if r.Time.IsZero() {
 		r.Time = j.opts.Now()

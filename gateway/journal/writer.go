@@ -90,15 +90,24 @@ func (j *Journal) flush() int {
 	}
 	errs := make([]error, len(b.ops))
 	err := j.transact(b, errs)
-	if err != nil {
-		j.opts.Logger.Error("writing the journal", "path", j.path, "rows", len(b.ops), "err", err)
-	}
+	j.report(err)
 	for i, o := range b.ops {
 		if o.done != nil {
 			o.done <- cmp.Or(err, errs[i])
 		}
 	}
 	return len(b.ops)
+}
+
+// report logs that writing fails or works again, not each time it does.
+func (j *Journal) report(err error) {
+	switch {
+	case err != nil && !j.failing:
+		j.opts.Logger.Error("writing the journal; runs are not recorded, and calls do not run, until it works again", "path", j.path, "err", err)
+	case err == nil && j.failing:
+		j.opts.Logger.Info("writing the journal works again", "path", j.path)
+	}
+	j.failing = err != nil
 }
 
 // transact writes b. What fails one call goes to errs; what fails them all is
