@@ -123,7 +123,7 @@ func fromStatus(provider string, status int, header http.Header, body []byte) *E
 	case status == http.StatusRequestTimeout, status == http.StatusGatewayTimeout:
 		e.Code, e.Status = Timeout, http.StatusGatewayTimeout
 		e.Message = fmt.Sprintf("provider %s timed out (%d): %s", provider, status, said)
-	case status >= 500:
+	case status >= 500, status < 400:
 		e.Code, e.Status = UpstreamError, http.StatusBadGateway
 		e.Message = fmt.Sprintf("provider %s failed (%d): %s", provider, status, said)
 	case contextExceeded(status, body):

@@ -139,7 +139,7 @@ func (r *Router) deployment(name string) (*Deployment, error) {
 			return r.fromModelList(r.cfg.ModelList[i].LiteLLMParams)
 		}
 	}
-	if m := r.catalogue.Find(name); m != nil {
+	if m := r.catalogue.Find(name); m != nil && (m.Provider != DemoProvider || r.demo != nil) {
 		return r.fromCatalogue(m)
 	}
 	if glm(name) {
