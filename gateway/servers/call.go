@@ -41,7 +41,12 @@ func (s *server) callOn(ctx context.Context, sess *session, call Call) (*Result,
 	timeout := s.timeout()
 	sending, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	req, err := sess.begin(sending, "tools/call", params{name: call.Tool, arguments: call.Arguments, progress: true})
+	req, err := sess.begin(sending, "tools/call", params{
+		name:       call.Tool,
+		definition: s.definition(call.Tool),
+		arguments:  call.Arguments,
+		progress:   true,
+	})
 	if err != nil {
 		return nil, s.sendError(ctx, sending, call, err)
 	}
@@ -64,6 +69,19 @@ func (s *server) callOn(ctx context.Context, sess *session, call Call) (*Result,
 			return nil, s.cancelled(ctx, call)
 		}
 	}
+}
+
+// definition returns the definition of a tool, or nil if the server has none of
+// that name: it may have one that it does not list.
+func (s *server) definition(tool string) json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.tools {
+		if t.Name == tool {
+			return t.Raw
+		}
+	}
+	return nil
 }
 
 func (s *server) cancelled(ctx context.Context, call Call) error {

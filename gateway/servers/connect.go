@@ -72,7 +72,7 @@ func (s *server) open(ctx context.Context, sess *session) error {
 			return err
 		}
 		sess.remote = remote
-		return s.openWire(ctx, sess, remote.sse().Connect)
+		return s.openWire(ctx, sess, func(ctx context.Context) (mcp.Connection, error) { return connectSSE(ctx, sess) })
 	case "builtin":
 		transport, err := s.host.opts.Builtin[s.name](ctx)
 		if err != nil {
@@ -89,6 +89,17 @@ func (s *server) openWire(ctx context.Context, sess *session, connect func(conte
 	err := sess.handshake(ctx, s.host, transport)
 	sess.wire = transport.wire
 	return err
+}
+
+// connectSSE opens the stream of events. The SDK ties it to the context it is
+// opened with, which must therefore live as long as the session, but not longer
+// than ctx as long as it is being opened.
+func connectSSE(ctx context.Context, sess *session) (mcp.Connection, error) {
+	streaming, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	sess.cancel = cancel
+	stop := context.AfterFunc(ctx, cancel)
+	defer stop()
+	return sess.remote.sse().Connect(streaming)
 }
 
 // startStdio starts the server's process.

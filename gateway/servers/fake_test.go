@@ -17,6 +17,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"pointsman/gateway/servers"
 )
 
@@ -56,6 +58,9 @@ func runFake(mode string) {
 	case "broken":
 		fmt.Fprintln(os.Stderr, "cannot find the database")
 		os.Exit(3)
+	case "sdk":
+		runSDK()
+		return
 	case "junk":
 		fmt.Println("Welcome to the junk server!")
 		fmt.Println(`{"level":"info","msg":"json, but no JSON-RPC"}`)
@@ -64,6 +69,23 @@ func runFake(mode string) {
 	f.serve()
 	if mode == "stubborn" || mode == "lingering" {
 		select {}
+	}
+}
+
+// runSDK is a server made with the SDK, which speaks the newest protocol.
+func runSDK() {
+	s := mcp.NewServer(&mcp.Implementation{Name: "sdk", Version: "1"}, nil)
+	schema := json.RawMessage(`{"type":"object"}`)
+	s.AddTool(&mcp.Tool{Name: "meta", InputSchema: schema}, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		meta, err := json.Marshal(req.Params.Meta)
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(meta)}}}, err
+	})
+	s.AddTool(&mcp.Tool{Name: "asks", InputSchema: schema}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		ask := &mcp.ElicitParams{Message: "who are you?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}}}
+		return &mcp.CallToolResult{InputRequests: map[string]mcp.InputRequest{"who": ask}}, nil
+	})
+	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 	}
 }
 

@@ -13,8 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"pointsman/gateway/config"
 	"pointsman/gateway/servers"
+	"pointsman/gateway/servers/scratch"
 )
 
 // harness is a running host whose changes can be awaited.
@@ -106,7 +109,10 @@ func (h *harness) toolNames() []string {
 }
 
 func fakeServer(t testing.TB, mode string) config.MCPServer {
-	return config.MCPServer{Command: self(t), Env: map[string]config.Secret{fakeMode: config.Secret(mode)}}
+	return config.MCPServer{Command: self(t), Env: map[string]config.Secret{
+		fakeMode: config.Secret(mode),
+		"GORACE": "atexit_sleep_ms=0", // else each fake takes a second to end
+	}}
 }
 
 func oneFake(t testing.TB, mode string) map[string]config.MCPServer {
@@ -241,6 +247,46 @@ func TestArgumentsMustBeAnObject(t *testing.T) {
 		if _, err := h.call("fake", "echo", args); err == nil || !strings.Contains(err.Error(), "JSON object") {
 			t.Errorf("arguments %s: %v", args, err)
 		}
+	}
+}
+
+func TestBuiltinServer(t *testing.T) {
+	builtin := map[string]func(context.Context) (mcp.Transport, error){"scratch": scratch.Transport(t.TempDir())}
+	h := start(t, servers.Options{Builtin: builtin}, nil)
+	s := h.awaitState("scratch", servers.Connected)
+	if s.Transport != "builtin" || s.Tools != 4 || s.Live.PID != 0 {
+		t.Errorf("status: %+v", s)
+	}
+	if !h.Tools()[0].Trusted {
+		t.Error("our own server's annotations are not trusted")
+	}
+	if got := h.text("scratch", "write_file", `{"path":"a","content":"b"}`); got != "wrote 1 bytes to a" {
+		t.Errorf("write_file: %s", got)
+	}
+	h.Apply(nil, []string{"scratch"})
+	h.awaitState("scratch", servers.Disabled)
+	var unavailable *servers.UnavailableError
+	if _, err := h.call("scratch", "list_files", `{}`); !errors.As(err, &unavailable) || unavailable.Status != servers.Disabled {
+		t.Errorf("calling a disabled server: %v", err)
+	}
+	h.Apply(map[string]config.MCPServer{"scratch": fakeServer(t, "normal")}, nil)
+	if got := h.text("scratch", "echo", `{}`); got != `{}` || h.Tools()[0].Trusted {
+		t.Error("an entry of the same name did not take the built-in server's place")
+	}
+}
+
+// TestStatelessServer: one that speaks the newest protocol over stdio.
+func TestStatelessServer(t *testing.T) {
+	h := start(t, servers.Options{}, oneFake(t, "sdk"))
+	if got := h.text("fake", "meta", `{}`); !strings.Contains(got, `"io.modelcontextprotocol/clientInfo":{"name":"pointsman","version":"dev"}`) {
+		t.Errorf("the server saw _meta %s", got)
+	}
+	if got := h.status("fake").Live.Protocol; got != "2026-07-28" {
+		t.Errorf("protocol %s", got)
+	}
+	var protocol *servers.ProtocolError
+	if _, err := h.call("fake", "asks", `{}`); !errors.As(err, &protocol) || !strings.Contains(err.Error(), "input from the user") {
+		t.Errorf("calling a tool that asks the user: %v", err)
 	}
 }
 

@@ -2,23 +2,88 @@ package servers
 
 import (
 	"context"
+	"encoding/base64"
 	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 type callHeadersKey struct{}
 
-// withCallHeaders attaches the headers that name a call's tool, which stateless
-// servers want beside the body. The SDK sets them only for methods it knows.
+// withCallHeaders attaches the headers that stateless servers want beside a
+// call's body: the tool's name, and each argument whose schema names a header
+// for it with x-mcp-header. The SDK sets them only for methods it knows.
 func withCallHeaders(ctx context.Context, p params) context.Context {
 	if p.name == "" || p.meta == nil {
 		return ctx
 	}
 	h := http.Header{}
 	h.Set("Mcp-Name", p.name)
+	addParamHeaders(h, gjson.GetBytes(p.definition, "inputSchema"), gjson.ParseBytes(p.arguments))
 	return context.WithValue(ctx, callHeadersKey{}, h)
 }
 
 func callHeaders(ctx context.Context) http.Header {
 	h, _ := ctx.Value(callHeadersKey{}).(http.Header)
 	return h
+}
+
+// addParamHeaders adds the headers for the arguments that an object schema
+// describes, at any depth.
+func addParamHeaders(h http.Header, schema, arguments gjson.Result) {
+	values := arguments.Map()
+	for name, property := range schema.Get("properties").Map() {
+		value, ok := values[name]
+		if !ok {
+			continue
+		}
+		if header := property.Get("x-mcp-header").Str; isToken(header) {
+			if text, ok := headerText(value); ok {
+				h.Set("Mcp-Param-"+header, encodeHeader(text))
+			}
+		}
+		addParamHeaders(h, property, value)
+	}
+}
+
+// headerText returns a string, a boolean or an integer as text; other values
+// have no header.
+func headerText(value gjson.Result) (string, bool) {
+	switch value.Type {
+	case gjson.String:
+		return value.Str, true
+	case gjson.True, gjson.False:
+		return value.Raw, true
+	case gjson.Number:
+		const largest = 1<<53 - 1 // beyond it a number does not survive as a double
+		n := int64(value.Num)
+		return strconv.FormatInt(n, 10), float64(n) == value.Num && -largest <= n && n <= largest
+	}
+	return "", false
+}
+
+// encodeHeader returns text as a header value: as it is if it is plain ASCII
+// without space around it, else in base64.
+func encodeHeader(text string) string {
+	plain := strings.TrimSpace(text) == text
+	for _, c := range []byte(text) {
+		plain = plain && ' ' <= c && c <= '~'
+	}
+	if plain && !strings.HasPrefix(text, "=?base64?") {
+		return text
+	}
+	return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(text)) + "?="
+}
+
+// isToken reports whether s may be part of a header's name.
+func isToken(s string) bool {
+	for _, c := range []byte(s) {
+		alphanumeric := '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !alphanumeric && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
+			return false
+		}
+	}
+	return s != ""
 }

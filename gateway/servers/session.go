@@ -35,6 +35,7 @@ type session struct {
 	remote  *remote  // nil for a local server
 	process *process // nil for a remote server
 	meta    []byte   // what _meta must hold in each request of our own
+	cancel  func()   // ends what the transport does in the background
 
 	changed  chan struct{} // size 1: the tool list changed
 	lost     chan struct{} // closed when the connection has ended
@@ -59,6 +60,7 @@ type pending struct {
 func newSession(id string) *session {
 	sess := &session{
 		id:        id,
+		cancel:    func() {},
 		changed:   make(chan struct{}, 1),
 		lost:      make(chan struct{}),
 		released:  make(chan struct{}),
@@ -171,6 +173,7 @@ func (sess *session) close() {
 	if sess.process != nil {
 		sess.process.stop()
 	}
+	sess.cancel()
 	sess.wg.Wait()
 }
 
@@ -247,7 +250,8 @@ func (sess *session) explain(err error) error {
 	case errors.As(err, &rpc) && rpc.Code != rejectedByTransport:
 		return rpc
 	}
-	return sess.remote.explain(err)
+	text := strings.ReplaceAll(err.Error(), rawPrefix, "")
+	return sess.remote.explain(errors.New(text)) // as text: the SDK's mark must not pass for the server's error
 }
 
 // neverSent reports whether err says that the server certainly did not take the

@@ -110,7 +110,7 @@ func TestServersEndInParallel(t *testing.T) {
 }
 
 func TestGuardIsRestarted(t *testing.T) {
-	h := start(t, servers.Options{Guard: []string{self(t), "guard"}}, oneFake(t, "normal"))
+	h := start(t, servers.Options{Guard: guardCommand(t)}, oneFake(t, "normal"))
 	h.awaitState("fake", servers.Connected)
 	first := guardPID(t, 0)
 	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
@@ -119,6 +119,10 @@ func TestGuardIsRestarted(t *testing.T) {
 	if second := guardPID(t, first); second == first {
 		t.Error("no other guard was started")
 	}
+}
+
+func guardCommand(t testing.TB) []string {
+	return []string{"env", "GORACE=atexit_sleep_ms=0", self(t), "guard"}
 }
 
 // guardPID returns the guard among this process's children that is not not.
@@ -150,7 +154,7 @@ func TestCyclesLeaveNothing(t *testing.T) {
 		t.Skip("counts descriptors in /proc")
 	}
 	cycle := func() {
-		h := start(t, servers.Options{Guard: []string{self(t), "guard"}}, map[string]config.MCPServer{
+		h := start(t, servers.Options{Guard: guardCommand(t)}, map[string]config.MCPServer{
 			"a": fakeServer(t, "normal"), "b": fakeServer(t, "junk"),
 		})
 		h.text("a", "echo", `{}`)

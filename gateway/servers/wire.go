@@ -153,11 +153,12 @@ func (w *wire) cancel(ctx context.Context, id int64, reason string) error {
 
 // params are the parameters of tools/list or tools/call.
 type params struct {
-	name      string          // of the tool; empty for tools/list
-	arguments json.RawMessage // a JSON object
-	cursor    string
-	meta      []byte // members that _meta must have, without braces; or nil
-	progress  bool   // ask for progress, with the request's id as token
+	name       string          // of the tool; empty for tools/list
+	definition json.RawMessage // of the tool, as the server sent it; or nil
+	arguments  json.RawMessage // a JSON object
+	cursor     string
+	meta       []byte // members that _meta must have, without braces; or nil
+	progress   bool   // ask for progress, with the request's id as token
 }
 
 // encode returns the parameters as JSON, the arguments as they are.
