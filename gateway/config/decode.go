@@ -251,10 +251,26 @@ func (d *decoder) mapping(node *yaml.Node, target reflect.Value, path string, wh
 			return // other programs write null for "not set"
 		}
 		element := reflect.New(target.Type().Elem()).Elem()
+		if inner := aliasedModel(value, target, whose); inner != nil {
+			value = inner
+		}
 		d.value(value, element, at, whose, depth+1)
 		fresh.SetMapIndex(reflect.ValueOf(key.Value), element)
 	})
 	target.Set(fresh)
+}
+
+// aliasedModel finds the name in the long form of LiteLLM's model_group_alias,
+// {name: {model: group, hidden: true}}.
+func aliasedModel(value *yaml.Node, target reflect.Value, whose ownership) *yaml.Node {
+	value = resolveAlias(value)
+	if whose != litellm || target.Type().Elem().Kind() != reflect.String || value.Kind != yaml.MappingNode {
+		return nil
+	}
+	if at := child(value, step{key: "model"}); at != nil {
+		return at.node()
+	}
+	return nil
 }
 
 func (d *decoder) sequence(node *yaml.Node, target reflect.Value, path string, whose ownership, depth int) {

@@ -62,13 +62,13 @@ func (c *Config) describeServers(out map[string]any) {
 		if first == nil || key.String() == "default" {
 			first = &server
 		}
-		target := withoutUser(server.URL)
-		if target == "" {
-			target = server.Command
+		entry := map[string]any{"name": key.String(), "transport": transportOf(server), "auth_token_present": server.Headers["Authorization"] != ""}
+		if server.URL != "" {
+			entry["url"] = withoutUser(server.URL)
+		} else {
+			entry["command"] = server.Command
 		}
-		servers = append(servers, map[string]any{
-			"name": key.String(), "transport": transportOf(server), "target": target, "auth_token_present": server.Headers["Authorization"] != "",
-		})
+		servers = append(servers, entry)
 	}
 	out["mcp_servers"] = servers
 	out["mcp_server_url"], out["mcp_transport"] = "", ""

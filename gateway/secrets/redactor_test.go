@@ -3,6 +3,7 @@ package secrets_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"math/rand/v2"
 	"net/url"
 	"strings"
 	"testing"
@@ -244,4 +245,24 @@ func FuzzRedact(f *testing.F) {
 			t.Errorf("RedactJSON(%s) = %s", inJSON, got)
 		}
 	})
+}
+
+// TestPlantedCredentialsNeverSurvive puts each credential into texts that
+// machines write, between neighbours drawn at random.
+func TestPlantedCredentialsNeverSurvive(t *testing.T) {
+	tokens := []string{
+		"sk-abcdEFGH1234abcdEFGH1234", "sk-ant-api03-AAAA1111bbbb", "AIzaSyA1234567890abcdefghijklmnopqrstuv", "gsk_1234567890abcdefghij",
+		"ghp_16C7e42F292c6912E7710c838347Ae178B4a", "glpat-abcDEF123456_-xyz789", "AKIAIOSFODNN7EXAMPLQ", "xoxb-1234567890-abcdefghij", "sk_live_4eC39HqLyjWDarjtT1zdp7dc", jwt,
+	}
+	frames := []string{"%s", "a %s b", `{"k":"%s"}`, `{\"k\":\"%s\"}`, "k=%s&x=1", "k: %s\n", "'%s'", "(%s)", "[%s]", "<%s>", "%s,%s", "a\\n%s\\nb", "x%%20%s", "`%s`", "$%s", "/%s/", "|%s|", "\t%s\r\n", "é%s", "k=\"%s\";", "@%s:", "%s.", "…%s…"}
+	glue := []string{"", " ", "\n", ": ", "=", "\"", "\\\"", "password", "token: ", "https://", "--api-key ", "{", "}", "Bearer ", "[redacted]", "x y z "}
+	var r secrets.Redactor
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		token, frame := tokens[random.IntN(len(tokens))], frames[random.IntN(len(frames))]
+		text := glue[random.IntN(len(glue))] + " " + strings.ReplaceAll(strings.ReplaceAll(frame, "%s", token), "%%", "%") + " " + glue[random.IntN(len(glue))]
+		if got := r.Redact(text); strings.Contains(got, token) || r.Redact(got) != got {
+			t.Fatalf("Redact(%q) = %q", text, got)
+		}
+	}
 }
