@@ -37,6 +37,7 @@ type GateOptions struct {
 	// allowed, as "allow_all".
 	Require  bool
 	Approver Approver      // nil: there is nobody to ask, and what no rule allows is denied
+	Person   Approver      // asked about what has AlwaysAsk; nil: Approver, unless that answers from a setting
 	Rules    *Rules        // nil: nothing is remembered beyond this Gate
 	Timeout  time.Duration // zero: DefaultTimeout
 	Logger   *slog.Logger  // nil: discard
@@ -82,8 +83,21 @@ func NewGate(opts GateOptions) *Gate {
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
-	g.Configure(Settings{Require: opts.Require, Approver: opts.Approver, Person: opts.Approver, Timeout: opts.Timeout})
+	if opts.Person == nil {
+		opts.Person = personIn(opts.Approver)
+	}
+	g.Configure(Settings{Require: opts.Require, Approver: opts.Approver, Person: opts.Person, Timeout: opts.Timeout})
 	return g
+}
+
+// personIn returns a, or nil when a answers from a setting and so is no person.
+func personIn(a Approver) Approver {
+	switch a.(type) {
+	case AllowAll, DenyAll, Static, *AllowAll, *DenyAll, *Static:
+		return nil
+	default:
+		return a
+	}
 }
 
 // Configure swaps the settings in one step. What is waiting is examined again:
@@ -160,7 +174,7 @@ func (g *Gate) decide(ctx context.Context, req Request) Decision {
 
 // settled returns the decision that needs no approver, if there is one.
 func (g *Gate) settled(s *settings, req Request) (Decision, bool) {
-	if rule, ok := g.rules.Match(req); ok && !(req.AlwaysAsk && rule.Action == Allow) {
+	if rule, ok := g.rules.Match(req); ok {
 		return rule.decision(), true
 	}
 	if !s.Require && !req.AlwaysAsk {
@@ -209,7 +223,7 @@ func (w *waiting) wait(bound context.Context, req Request) (Decision, bool) {
 		case <-bound.Done():
 			return w.close(req, ended(bound), true)
 		case <-w.rulesChanged:
-			if !req.AlwaysAsk && w.gate.rules.matches(req) {
+			if w.gate.rules.matches(req) {
 				return w.close(req, Decision{}, false)
 			}
 		case <-w.settings.replaced:

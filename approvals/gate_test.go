@@ -158,6 +158,62 @@ func TestApprovalsNotRequired(t *testing.T) {
 	}
 }
 
+func TestAlwaysAskReachesAPerson(t *testing.T) {
+	req := request(func(q *approvals.Request) { q.AlwaysAsk = true })
+	person := says(approvals.Decision{Outcome: approvals.Allowed, Approver: approvals.ByDesk})
+	for _, tc := range []struct {
+		name string
+		opts approvals.GateOptions
+		rule approvals.Action
+		want approvals.Outcome
+		by   string
+	}{
+		{"though everything is allowed", approvals.GateOptions{Require: true, Approver: approvals.AllowAll{}, Person: person}, "", approvals.Allowed, approvals.ByDesk},
+		{"though nothing is required", approvals.GateOptions{Person: person}, "", approvals.Allowed, approvals.ByDesk},
+		{"though a rule allows it", approvals.GateOptions{Require: true, Person: person}, approvals.Allow, approvals.Allowed, approvals.ByDesk},
+		{"unless a rule denies it", approvals.GateOptions{Require: true, Person: person}, approvals.Deny, approvals.Denied, approvals.ByRule},
+		{"or is denied without one", approvals.GateOptions{Require: true, Approver: approvals.AllowAll{}}, approvals.Allow, approvals.Denied, approvals.ByNone},
+		{"or is denied without one, though nothing is required", approvals.GateOptions{}, "", approvals.Denied, approvals.ByNone},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.opts.Rules = approvals.NewRules(nil, nil)
+			if tc.rule != "" {
+				if err := tc.opts.Rules.Load([]approvals.Rule{rule(func(r *approvals.Rule) { r.Action = tc.rule })}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if d := approvals.NewGate(tc.opts).Ask(t.Context(), req); d.Outcome != tc.want || d.Approver != tc.by {
+				t.Errorf("got %s by %s", d.Outcome, d.Approver)
+			}
+		})
+	}
+}
+
+func TestNewDenialReachesWhatAlwaysAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		desk := attendedDesk()
+		rules := approvals.NewRules(nil, nil)
+		g := approvals.NewGate(approvals.GateOptions{Require: true, Person: desk, Rules: rules})
+		done := make(chan approvals.Decision)
+		go func() { done <- g.Ask(t.Context(), request(func(q *approvals.Request) { q.AlwaysAsk = true })) }()
+		synctest.Wait()
+		for _, action := range []approvals.Action{approvals.Allow, approvals.Deny} {
+			if len(desk.Pending()) != 1 {
+				t.Fatal("it does not wait for a person")
+			}
+			if err := rules.Load([]approvals.Rule{rule(func(r *approvals.Rule) { r.Action = action })}); err != nil {
+				t.Fatal(err)
+			}
+			if action == approvals.Allow {
+				synctest.Wait()
+			}
+		}
+		if d := <-done; d.Outcome != approvals.Denied || d.Approver != approvals.ByRule {
+			t.Errorf("got %s by %s", d.Outcome, d.Approver)
+		}
+	})
+}
+
 func TestGateTimesOut(t *testing.T) {
 	for _, tc := range []struct {
 		name     string

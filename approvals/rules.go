@@ -41,7 +41,8 @@ func NewRules(now func() time.Time, persist func([]Rule) error) *Rules {
 func (r *Rules) Subscribe() (<-chan struct{}, func()) { return r.changed.subscribe() }
 
 // Match returns the rule that decides req, a denial before a permission, and
-// counts its use. It reports false when none does.
+// counts its use. It reports false when none does. No permission decides a
+// request with AlwaysAsk.
 func (r *Rules) Match(req Request) (Rule, bool) {
 	if r == nil {
 		return Rule{}, false
@@ -73,7 +74,11 @@ func (r *Rules) find(req Request, now time.Time) (remembered, bool) {
 	r.mu.Lock()
 	rules := slices.Clone(r.rules)
 	r.mu.Unlock()
-	for _, action := range []Action{Deny, Allow} {
+	actions := []Action{Deny, Allow}
+	if req.AlwaysAsk {
+		actions = actions[:1]
+	}
+	for _, action := range actions {
 		for i := range rules {
 			if m := &rules[i]; m.Action == action && m.matches(req, now) {
 				return *m, true
