@@ -33,7 +33,7 @@ func (s *server) call(ctx context.Context, call Call) (*Result, error) {
 		}
 		sess.fail(err) // its server goroutine sees to the rest
 	}
-	return nil, &UnavailableError{Server: s.name, Status: Failed, Reason: err.Error()}
+	return nil, &UnavailableError{Server: s.name, Status: Failed, Reason: s.secret.clean(err.Error())}
 }
 
 // callOn sends the call over one connection and waits for its result.
@@ -98,7 +98,7 @@ func (s *server) sendError(ctx, sending context.Context, call Call, err error) e
 	case sending.Err() != nil:
 		return &TimeoutError{Server: s.name, Tool: call.Tool, After: s.timeout()}
 	}
-	return &LostError{Server: s.name, Tool: call.Tool, Reason: err.Error()}
+	return &LostError{Server: s.name, Tool: call.Tool, Reason: s.secret.clean(err.Error())}
 }
 
 // progress passes one report on.
@@ -133,7 +133,7 @@ func (s *server) result(sess *session, call Call, r reply) (*Result, error) {
 		sess.fail(auth)
 		return nil, &UnavailableError{Server: s.name, Status: NeedsAuth, Reason: auth.Error()}
 	case r.err != nil:
-		return nil, &LostError{Server: s.name, Tool: call.Tool, Reason: r.err.Error()}
+		return nil, &LostError{Server: s.name, Tool: call.Tool, Reason: s.secret.clean(r.err.Error())}
 	}
 	if sess.meta != nil && gjson.GetBytes(r.result, "resultType").Str == "input_required" {
 		return nil, &ProtocolError{

@@ -56,7 +56,7 @@ func runFake(mode string) {
 	case "stubborn": // ends for KILL alone
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
 	case "broken":
-		fmt.Fprintln(os.Stderr, "cannot find the database")
+		fmt.Fprintln(os.Stderr, "cannot find the database", os.Getenv("SAY"))
 		os.Exit(3)
 	case "sdk":
 		runSDK()

@@ -260,3 +260,59 @@ func TestRemoteServerError(t *testing.T) {
 	broken.Store(false)
 	h.text("r", "echo", `{"text":""}`)
 }
+
+// TestStopDuringACall: the end of the host does not wait for the servers' answers.
+func TestStopDuringACall(t *testing.T) {
+	var handler http.Handler
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+	t.Cleanup(web.Close)
+	server := sdkServer(t) // its cleanup comes before web's
+	handler = legacyOnly(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
+	h := start(t, servers.Options{}, map[string]config.MCPServer{"remote": {URL: web.URL}, "local": fakeServer(t, "normal")})
+	h.awaitState("remote", servers.Connected)
+	h.awaitState("local", servers.Connected)
+	errs := make(chan error, 2)
+	var wg sync.WaitGroup
+	for _, name := range []string{"remote", "local"} {
+		wg.Go(func() {
+			_, err := h.call(name, "hang", `{}`)
+			errs <- err
+		})
+	}
+	wg.Go(func() {
+		h.text("remote", "echo", `{"text":""}`)
+		h.text("local", "echo", `{}`)
+		h.stop()
+	})
+	wg.Wait()
+	for range 2 {
+		var lost *servers.LostError
+		var unavailable *servers.UnavailableError // when the stop was quicker than the call
+		if err := <-errs; !errors.As(err, &lost) && !errors.As(err, &unavailable) {
+			t.Errorf("got %v, want a LostError", err)
+		}
+	}
+}
+
+func TestSecretsStayOutOfErrors(t *testing.T) {
+	resolve := func(_ context.Context, ref string) (string, error) {
+		return strings.ReplaceAll(ref, "${keychain:k}", "s3cret-value"), nil
+	}
+	away := httptest.NewServer(http.NotFoundHandler())
+	away.Close()
+	talks := fakeServer(t, "broken")
+	talks.Env["SAY"] = "${keychain:k}"
+	h := start(t, servers.Options{Resolve: resolve}, map[string]config.MCPServer{
+		"url":    {URL: away.URL + "/?key=${keychain:k}"},
+		"stderr": talks,
+	})
+	for _, name := range []string{"url", "stderr"} {
+		got := h.awaitState(name, servers.Failed).Live.Error
+		if strings.Contains(got, "s3cret-value") || !strings.Contains(got, "[redacted]") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if got := strings.Join(h.Stderr("stderr"), "\n"); strings.Contains(got, "s3cret-value") {
+		t.Errorf("stderr: %s", got)
+	}
+}

@@ -57,10 +57,10 @@ func (r *Result) Text(maxBytes int) string {
 		Content           []block         `json:"content"`
 		StructuredContent json.RawMessage `json:"structuredContent"`
 	}
-	if err := json.Unmarshal(r.Raw, &content); err != nil {
-		return cut(string(r.Raw), maxBytes) // not a CallToolResult: the model sees what came
-	}
 	var parts []string
+	if err := json.Unmarshal(r.Raw, &content); err != nil {
+		content.Content, parts = nil, []string{string(r.Raw)} // not a CallToolResult: the model sees what came
+	}
 	for _, b := range content.Content {
 		parts = append(parts, b.render())
 	}

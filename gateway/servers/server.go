@@ -28,6 +28,7 @@ type server struct {
 	entry  config.MCPServer
 	kind   string // stdio, http, sse, builtin, or "" when not configured
 	stderr *tail
+	secret redactor
 	junk   atomic.Int64
 	wake   chan struct{} // size 1: connect now
 	ended  chan struct{} // closed when run has returned
@@ -46,15 +47,15 @@ type server struct {
 
 func newServer(h *Host, name string, entry config.MCPServer) *server {
 	s := &server{
-		host:   h,
-		name:   name,
-		entry:  entry,
-		kind:   transportOf(h, name, entry),
-		stderr: newTail(200),
-		wake:   make(chan struct{}, 1),
-		ended:  make(chan struct{}),
-		live:   Live{Status: Stopped, Since: time.Now()},
+		host:  h,
+		name:  name,
+		entry: entry,
+		kind:  transportOf(h, name, entry),
+		wake:  make(chan struct{}, 1),
+		ended: make(chan struct{}),
+		live:  Live{Status: Stopped, Since: time.Now()},
 	}
+	s.stderr = newTail(200, s.secret.clean)
 	switch {
 	case entry.Disabled:
 		s.live.Status = Disabled
@@ -164,7 +165,7 @@ func (s *server) relist(ctx context.Context, sess *session) {
 	defer cancel()
 	tools, err := s.listTools(ctx, sess)
 	if err != nil {
-		s.host.opts.Logger.Warn("listing the tools again", "server", s.name, "error", err)
+		s.host.opts.Logger.Warn("listing the tools again", "server", s.name, "error", s.secret.clean(err.Error()))
 		return
 	}
 	s.mu.Lock()
@@ -187,7 +188,7 @@ func (s *server) pause(ctx context.Context, delay time.Duration) {
 // setLive makes change and sets live in one step, then says so. Whoever reads
 // the fields under the lock sees them agree.
 func (s *server) setLive(live Live, change func()) {
-	live.Since = time.Now()
+	live.Since, live.Error = time.Now(), s.secret.clean(live.Error)
 	s.mu.Lock()
 	if change != nil {
 		change()
@@ -326,6 +327,7 @@ func (s *server) resolve(ctx context.Context, what, text string) (string, error)
 	if err != nil {
 		return "", fmt.Errorf("resolving %s: %w", what, err)
 	}
+	s.secret.add(text, value)
 	return value, nil
 }
 

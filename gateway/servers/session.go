@@ -37,6 +37,9 @@ type session struct {
 	meta    []byte   // what _meta must hold in each request of our own
 	cancel  func()   // ends what the transport does in the background
 
+	calls    context.Context // of all requests that the SDK sends for us; ends with the session
+	endCalls context.CancelFunc
+
 	changed  chan struct{} // size 1: the tool list changed
 	lost     chan struct{} // closed when the connection has ended
 	released chan struct{} // closed when the server has seen that
@@ -66,6 +69,7 @@ func newSession(id string) *session {
 		released:  make(chan struct{}),
 		listeners: map[int64]chan Progress{},
 	}
+	sess.calls, sess.endCalls = context.WithCancel(context.Background())
 	sess.lastID.Store(firstWireID)
 	return sess
 }
@@ -164,6 +168,7 @@ func (sess *session) isLost() bool {
 
 // close ends the connection, and the process if there is one.
 func (sess *session) close() {
+	sess.endCalls()
 	if sess.wire != nil {
 		_ = sess.wire.Close() // first: closing the SDK's session waits for requests in flight
 	}
@@ -229,8 +234,10 @@ func (sess *session) sendHTTP(ctx context.Context, req *pending, method string, 
 	if p.progress {
 		raw.Meta["progressToken"] = req.id
 	}
+	stop := context.AfterFunc(sess.calls, cancel)
 	sess.wg.Go(func() {
 		defer cancel()
+		defer stop()
 		res, err := mcp.CallCustomMethod[*rawParams, *rawResult](withCallHeaders(ctx, p), sess.cs, rawPrefix+method, raw)
 		if err != nil {
 			ch <- reply{err: sess.explain(err)}
@@ -245,6 +252,8 @@ func (sess *session) explain(err error) error {
 	const rejectedByTransport = -32005 // the SDK's mark of a request its transport refused; not the server's word
 	var rpc *jsonrpc.Error
 	switch {
+	case sess.calls.Err() != nil:
+		return mcp.ErrConnectionClosed
 	case neverSent(err):
 		return errors.Join(errNotSent, err)
 	case errors.As(err, &rpc) && rpc.Code != rejectedByTransport:

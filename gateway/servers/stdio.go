@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -83,6 +84,9 @@ func (c *stdioConn) readLine() ([]byte, error) {
 	var line []byte
 	for {
 		part, err := c.in.ReadSlice('\n')
+		if len(line) > 0 && cap(line)-len(line) < len(part) {
+			line = slices.Grow(line, 2*len(line)) // a long line: copy it few times
+		}
 		line = append(line, part...)
 		switch {
 		case err == nil:
@@ -147,7 +151,7 @@ func cutResponse(raw []byte) *jsonrpc.Response {
 		case "id":
 			id = value.Raw
 		case "result":
-			result = []byte(value.Raw)
+			result = raw[value.Index : value.Index+len(value.Raw)]
 		case "error", "method":
 			plain = value.Type == gjson.Null && key.Str == "error"
 		}

@@ -9,6 +9,8 @@ import (
 
 // tail keeps the last lines of what a server writes to stderr.
 type tail struct {
+	clean func(string) string // applied to each line
+
 	mu   sync.Mutex // guards the fields below
 	ring []string
 	next int
@@ -17,9 +19,12 @@ type tail struct {
 
 const maxTailLine = 4096 // bytes
 
-func newTail(lines int) *tail { return &tail{ring: make([]string, lines)} }
+func newTail(lines int, clean func(string) string) *tail {
+	return &tail{clean: clean, ring: make([]string, lines)}
+}
 
 func (t *tail) add(line string) {
+	line = t.clean(line)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ring[t.next] = line
