@@ -99,6 +99,9 @@ type Gateway struct {
 	active    atomic.Int64  // runs
 	changed   chan struct{} // the servers' tools may have changed
 
+	building sync.Mutex    // guards the fields below
+	built    chan struct{} // closed when the catalogue is next built
+
 	stop     context.CancelCauseFunc // ends what Start began
 	stopping context.Context
 	running  sync.WaitGroup
@@ -117,7 +120,7 @@ func New(_ context.Context, opts Options) (*Gateway, error) {
 	if err := opts.complete(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{opts: opts, started: time.Now(), store: opts.Config, redactor: &secrets.Redactor{}, changed: make(chan struct{}, 1)}
+	g := &Gateway{opts: opts, started: time.Now(), store: opts.Config, redactor: &secrets.Redactor{}, changed: make(chan struct{}, 1), built: make(chan struct{})}
 	g.log = slog.New(secrets.NewHandler(opts.Logger.Handler(), g.redactor))
 	g.resolver = secrets.NewResolver(opts.Keychain, g.store.LookupEnv, g.redactor)
 	g.client = opts.HTTPClient
@@ -317,7 +320,40 @@ func (g *Gateway) keepCatalogue() {
 	}
 }
 
+// Ready waits until no MCP server is connecting any more (each is connected, or
+// has failed to) and the tools of the connected ones can be called, or until
+// ctx ends.
+func (g *Gateway) Ready(ctx context.Context) error {
+	for {
+		g.building.Lock()
+		built := g.built
+		g.building.Unlock()
+		if !g.connecting() {
+			g.buildCatalogue()
+			return nil
+		}
+		select {
+		case <-built:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// connecting reports whether a server is on its way.
+func (g *Gateway) connecting() bool {
+	for _, status := range g.host.Status() {
+		if status.Enabled && (status.Live.Status == servers.Pending || status.Live.Status == servers.Stopped) {
+			return true
+		}
+	}
+	return false
+}
+
 func (g *Gateway) buildCatalogue() {
+	g.building.Lock()
+	defer g.building.Unlock()
+	defer func() { close(g.built); g.built = make(chan struct{}) }()
 	live := g.live.Load()
 	var defs []tools.Definition
 	for _, t := range g.host.Tools() {

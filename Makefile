@@ -1,0 +1,70 @@
+# Pointsman's build. `make demo` and `make test` do everything they need.
+
+GO        ?= go
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS   := -s -w -X main.version=$(VERSION)
+BIN       := bin/pointsman
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ERRCHECK    := github.com/kisielk/errcheck@v1.30.0
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+
+.PHONY: all deps build headless run demo test npm lint cross bench clean
+
+all: build
+
+## deps: find what is missing and install it, or say what to install
+deps:
+	@scripts/deps.sh
+
+## build: the program, in bin/
+build:
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) .
+
+## headless: one static binary with every door but the windows
+headless:
+	CGO_ENABLED=0 $(GO) build -tags headless -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)-headless .
+
+## run: serve with your own configuration
+run: build
+	$(BIN) serve
+
+## demo: see it work, without a key and without a network
+demo:
+	@scripts/deps.sh go
+	@$(MAKE) --no-print-directory build
+	$(BIN) demo $(DEMO_FLAGS)
+
+## test: everything, with the race detector and real MCP servers
+test: deps npm
+	$(GO) test -race ./...
+
+# The real MCP servers and SDKs that tests talk to.
+npm: test/npm/node_modules/.installed
+
+test/npm/node_modules/.installed: test/npm/package-lock.json
+	cd test/npm && npm ci --no-fund --no-audit
+	@touch $@
+
+## lint: formatting, vet, staticcheck, errcheck, known vulnerabilities, go.mod
+lint: cross
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt would change:" $$unformatted; exit 1; }
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) run $(ERRCHECK) -ignoretests -exclude scripts/errcheck.txt ./...
+	$(GO) mod tidy -diff
+	@if curl -sfm 5 -o /dev/null https://vuln.go.dev/index/db.json; then $(GO) run $(GOVULNCHECK) ./...; \
+	 else echo "govulncheck: the vulnerability database cannot be reached; skipped"; fi
+
+## cross: every package compiles for every platform
+cross:
+	CGO_ENABLED=0 GOOS=linux   $(GO) vet -tags headless ./...
+	CGO_ENABLED=0 GOOS=darwin  $(GO) vet -tags headless ./...
+	CGO_ENABLED=0 GOOS=windows $(GO) vet -tags headless ./...
+
+## bench: beside a direct call and a bare reverse proxy
+bench: build
+	$(GO) run ./bench $(BENCH_FLAGS)
+
+clean:
+	rm -rf bin build

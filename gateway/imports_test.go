@@ -1,0 +1,72 @@
+package gateway_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// arrows says what a room may not reach, directly or through others. A room is
+// named by the beginning of its path.
+var arrows = []struct {
+	from string
+	not  []string
+	why  string
+}{
+	{"pointsman/approvals", []string{"pointsman/"}, "approvals knows plain types only"},
+	{"pointsman/assets", []string{"pointsman/"}, "assets are data"},
+	{"pointsman/gateway/config", []string{"pointsman/"}, "what a user can set depends on nothing"},
+	{"pointsman/gateway/secrets", []string{"pointsman/"}, "secrets are resolved for everybody, and know nobody"},
+	{"pointsman/gateway/tools", []string{"pointsman/gateway/servers", "pointsman/gateway/models", "pointsman/gateway/journal", "pointsman/gateway/loop"}, "which tool may run is judged without running any"},
+	{"pointsman/gateway/servers", []string{"pointsman/gateway/tools", "pointsman/gateway/models", "pointsman/gateway/loop", "pointsman/approvals"}, "servers are hosted without judging their tools"},
+	{"pointsman/gateway/models", []string{"pointsman/gateway/tools", "pointsman/gateway/servers", "pointsman/gateway/loop", "pointsman/approvals"}, "models answer without knowing of tools"},
+	{"pointsman/gateway/journal", []string{"pointsman/gateway/"}, "the record is kept for everybody"},
+	{"pointsman/gateway/calls", []string{"pointsman/gateway/models", "pointsman/gateway/loop"}, "a call takes the same gates from every door"},
+	{"pointsman/gateway/loop", []string{"pointsman/gateway/httpapi", "pointsman/gateway/control"}, "the loop does not know its doors"},
+	{"pointsman/gateway", []string{"pointsman/ui"}, "the gateway runs without any screen"},
+	{"pointsman/", []string{"fyne.io/fyne/v2/app"}, "only main starts the window toolkit"},
+	{"pointsman/gateway", []string{"fyne.io/fyne/"}, "a window toolkit has no place in the gateway"},
+	{"pointsman/approvals", []string{"fyne.io/fyne/"}, "deciding needs no window toolkit"},
+	{"pointsman/ui/cli", []string{"fyne.io/fyne/"}, "the command line works without windows"},
+	{"pointsman/ui/model", []string{"fyne.io/fyne/"}, "what screens show is plain Go"},
+	{"pointsman/ui/tray", []string{"fyne.io/fyne/"}, "the tray runs inside the resident"},
+}
+
+// TestImports fails when a room imports what it must not.
+func TestImports(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Deps " "}}`, "pointsman/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	rooms := 0
+	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		room, deps, _ := strings.Cut(line, " ")
+		rooms++
+		for _, arrow := range arrows {
+			if room != strings.TrimSuffix(arrow.from, "/") && !strings.HasPrefix(room, strings.TrimSuffix(arrow.from, "/")+"/") {
+				continue
+			}
+			for _, dep := range strings.Fields(deps) {
+				if forbidden(dep, room, arrow.from, arrow.not) {
+					t.Errorf("%s must not reach %s: %s", room, dep, arrow.why)
+				}
+			}
+		}
+	}
+	if rooms < 10 {
+		t.Errorf("only %d rooms were looked at", rooms)
+	}
+}
+
+// forbidden reports whether dep is one of not, and no part of the room itself.
+func forbidden(dep, room, from string, not []string) bool {
+	if dep == room || strings.HasPrefix(dep, from+"/") || dep == from {
+		return false
+	}
+	for _, prefix := range not {
+		if strings.HasPrefix(dep+"/", strings.TrimSuffix(prefix, "/")+"/") {
+			return true
+		}
+	}
+	return false
+}
