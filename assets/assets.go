@@ -9,3 +9,13 @@ import _ "embed"
 //
 //go:embed risk.yaml
 var RiskYAML []byte
+
+// ModelsYAML is the catalogue of models and providers known by name.
+//
+//go:embed models.yaml
+var ModelsYAML []byte
+
+// DemoYAML is the script of the demo model.
+//
+//go:embed demo.yaml
+var DemoYAML []byte

@@ -1,8 +1,0 @@
-package assets
-
-import _ "embed"
-
-// ModelsYAML is the catalogue of models and providers known by name.
-//
-//go:embed models.yaml
-var ModelsYAML []byte
