@@ -1,0 +1,311 @@
+package control_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"pointsman/approvals"
+	"pointsman/gateway/config"
+	"pointsman/gateway/control"
+	"pointsman/gateway/loop"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("CONTROL_TEST_CLAIM"); dir != "" {
+		holdForever(dir)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// holdForever is the resident in a process of its own.
+func holdForever(dir string) {
+	resident, err := control.Claim(config.Home{Runtime: dir})
+	if err == nil {
+		_, err = resident.Listen("127.0.0.1:1")
+	}
+	fmt.Println("claimed", err)
+	select {}
+}
+
+// gateway is what a server needs of one.
+type gateway struct {
+	desk   *approvals.Desk
+	events *loop.Bus
+}
+
+func (g *gateway) Desk() *approvals.Desk { return g.desk }
+func (g *gateway) Events() *loop.Bus     { return g.events }
+func (g *gateway) TrustedHandler(door string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, door, " ", r.URL.Path) })
+}
+
+type rig struct {
+	*gateway
+	home   config.Home
+	client *control.Client
+	open   bool
+}
+
+const secret = "the window's secret"
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{gateway: &gateway{events: loop.NewBus()}, home: config.Home{Runtime: t.TempDir()}}
+	r.desk = approvals.NewDesk(approvals.DeskOptions{Attended: func() bool { return true }})
+	resident, err := control.Claim(r.home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := resident.Listen("127.0.0.1:8640")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := control.NewServer(control.Options{
+		Gateway: r.gateway, Secret: secret, Open: func() bool { return r.open },
+		Views: map[string]func(context.Context) any{"status": func(context.Context) any { return map[string]int{"pid": 7} }},
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	var served sync.WaitGroup
+	served.Go(func() {
+		if err := server.Serve(ctx, ln); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		cancel()
+		served.Wait()
+		if err := resident.Release(); err != nil {
+			t.Error(err)
+		}
+	})
+	if r.client, err = control.Dial(t.Context(), r.home); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// ask puts a request on the desk and returns where its answer comes.
+func (r *rig) ask(t *testing.T, id string) <-chan approvals.Decision {
+	t.Helper()
+	answer := make(chan approvals.Decision, 1)
+	changed, stop := r.desk.Subscribe()
+	defer stop()
+	go func() {
+		d, _ := r.desk.Ask(t.Context(), approvals.Request{ID: id, Tool: "x"})
+		answer <- d
+	}()
+	<-changed
+	return answer
+}
+
+func TestViews(t *testing.T) {
+	r := newRig(t)
+	var status struct{ PID int }
+	if err := r.client.Get(t.Context(), "/status", &status); err != nil || status.PID != 7 {
+		t.Errorf("status is %+v, %v", status, err)
+	}
+	var refused *control.RefusedError
+	if err := r.client.Get(t.Context(), "/nothing", &status); !errors.As(err, &refused) || refused.Status != 404 {
+		t.Errorf("an unknown view gives %v", err)
+	}
+	response, err := r.client.Do(t.Context(), "POST", "/v1/chat/completions", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if body, _ := io.ReadAll(response.Body); string(body) != "control /v1/chat/completions" {
+		t.Errorf("the door's routes answer %q", body)
+	}
+}
+
+func TestWhoMayAnswer(t *testing.T) {
+	r := newRig(t)
+	yes := approvals.Decision{Outcome: approvals.Allowed}
+	for _, test := range []struct {
+		name   string
+		secret string
+		open   bool
+		may    bool
+	}{
+		{"nobody in particular", "", false, false},
+		{"a wrong secret", secret + "x", false, false},
+		{"the window", secret, false, true},
+		{"anybody, when the user allows it", "", true, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			answer := r.ask(t, "id-1")
+			r.client.Secret, r.open = test.secret, test.open
+			counted, err := r.client.Answer(t.Context(), "id-1", yes)
+			if test.may != (err == nil && counted) {
+				t.Fatalf("counted %v, %v; want %v", counted, err, test.may)
+			}
+			if test.may {
+				if d := <-answer; !d.Allows() {
+					t.Errorf("the answer is %+v", d)
+				}
+				if counted, err := r.client.Answer(t.Context(), "id-1", yes); counted || err != nil {
+					t.Errorf("a second answer: counted %v, %v", counted, err)
+				}
+				return
+			}
+			if !strings.Contains(err.Error(), "approvals.control") {
+				t.Errorf("the refusal does not say what to do: %v", err)
+			}
+			if len(r.desk.Pending()) != 1 {
+				t.Error("the request does not wait any more")
+			}
+			r.desk.Resolve("id-1", approvals.Decision{Outcome: approvals.Denied, Approver: approvals.ByDesk})
+			<-answer
+		})
+	}
+}
+
+func TestNonsenseAnswers(t *testing.T) {
+	r := newRig(t)
+	r.open = true
+	answer := r.ask(t, "id-1")
+	for _, body := range []string{``, `x`, `{}`, `{"outcome":"maybe"}`, `{"outcome":"withdrawn"}`, `{"outcome":"allowed","extra":1}`} {
+		response, err := r.client.Do(t.Context(), "POST", "/approvals/id-1", nil, []byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusBadRequest {
+			t.Errorf("%q is answered with %d", body, response.StatusCode)
+		}
+	}
+	if len(r.desk.Pending()) != 1 {
+		t.Error("nonsense answered the request")
+	}
+	r.desk.Resolve("id-1", approvals.Decision{Outcome: approvals.Denied, Approver: approvals.ByDesk})
+	<-answer
+}
+
+func TestWatchAndEvents(t *testing.T) {
+	r := newRig(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	seen := make(chan int, 10)
+	watched := make(chan error, 1)
+	go func() {
+		watched <- r.client.Watch(ctx, func(list []approvals.Request) { seen <- len(list) })
+	}()
+	if n := <-seen; n != 0 {
+		t.Errorf("%d wait at first", n)
+	}
+	answer := r.ask(t, "a")
+	if n := <-seen; n != 1 {
+		t.Errorf("%d wait after one came", n)
+	}
+	if list, err := r.client.Pending(ctx); err != nil || len(list) != 1 || list[0].ID != "a" {
+		t.Errorf("pending is %v, %v", list, err)
+	}
+	r.desk.Resolve("a", approvals.Decision{Outcome: approvals.Denied, Approver: approvals.ByDesk})
+	<-answer
+	if n := <-seen; n != 0 {
+		t.Errorf("%d wait after it was answered", n)
+	}
+	cancel()
+	if err := <-watched; !errors.Is(err, context.Canceled) {
+		t.Errorf("watching ended with %v", err)
+	}
+}
+
+func TestOneResident(t *testing.T) {
+	r := newRig(t)
+	_, err := control.Claim(r.home)
+	var running *control.RunningError
+	if !errors.As(err, &running) || running.Info.PID != os.Getpid() || running.Info.Listen != "127.0.0.1:8640" {
+		t.Errorf("a second resident gets %v", err)
+	}
+	info, err := os.Stat(r.client.Info.Socket)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the socket is %v, %v", info.Mode(), err)
+	}
+}
+
+func TestNoResident(t *testing.T) {
+	home := config.Home{Runtime: t.TempDir()}
+	if _, err := control.Dial(t.Context(), home); !errors.Is(err, control.ErrNoResident) {
+		t.Errorf("dialling nobody gives %v", err)
+	}
+}
+
+// TestKilledResident kills a resident, and takes its place.
+func TestKilledResident(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "CONTROL_TEST_CLAIM="+dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 64)
+	n, _ := out.Read(line)
+	if got := string(line[:n]); got != "claimed <nil>\n" {
+		t.Errorf("the other process says %q", got)
+	}
+	home := config.Home{Runtime: dir}
+	var running *control.RunningError
+	if _, err := control.Claim(home); !errors.As(err, &running) || running.Info.PID != cmd.Process.Pid {
+		t.Errorf("claiming beside it gives %v", err)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	if _, err := control.Dial(t.Context(), home); !errors.Is(err, control.ErrNoResident) {
+		t.Errorf("dialling a killed one gives %v", err)
+	}
+	resident, err := control.Claim(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := resident.Listen("127.0.0.1:2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(ln.Close(), resident.Release()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLongRuntimePath(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
+	resident, err := control.Claim(config.Home{Runtime: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := resident.Listen("127.0.0.1:3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := control.Dial(t.Context(), config.Home{Runtime: dir})
+	if err != nil || strings.HasPrefix(client.Info.Socket, dir) {
+		t.Errorf("dialling gives %v", err)
+	}
+	folder := filepath.Dir(client.Info.Socket)
+	if err := errors.Join(ln.Close(), resident.Release()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := control.Claim(config.Home{Runtime: dir}); err == nil {
+		t.Error("a folder that others can write to was taken")
+	}
+}
