@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf8"
 	"unsafe"
 
@@ -33,88 +35,66 @@ func ParseBody(data []byte) (*Body, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("the body is not valid UTF-8")
 	}
-	if err := checkDepth(data); err != nil {
-		return nil, err
-	}
-	if !gjson.ValidBytes(data) {
-		return nil, errors.New("the body is not valid JSON")
-	}
-	root := gjson.Parse(view(data))
-	if !root.IsObject() {
-		return nil, fmt.Errorf("the body must be a JSON object, not %s", jsonKind(root))
-	}
 	b := &Body{raw: data, members: make([]member, 0, 12)}
-	var duplicate error
-	root.ForEach(func(key, value gjson.Result) bool {
-		if b.find(key.String()) != nil {
-			duplicate = fmt.Errorf("the key %q appears twice in the body", key.String())
-			return false
-		}
-		b.members = append(b.members, member{
-			key:   key.String(),
-			name:  within(data, key),
-			value: within(data, value),
-		})
-		return true
-	})
-	return b, duplicate
+	begin := skipSpace(data, 0)
+	var end int
+	if begin < len(data) && data[begin] == '{' {
+		end = skipObject(data, begin, 0, b.append)
+	} else {
+		end = skipValue(data, begin, 0)
+	}
+	switch {
+	case end == tooDeep:
+		return nil, fmt.Errorf("the body nests arrays and objects more than %d deep", maxDepth)
+	case end < 0 || skipSpace(data, end) < len(data):
+		return nil, errors.New("the body is not valid JSON")
+	case data[begin] != '{':
+		return nil, fmt.Errorf("the body must be a JSON object, not %s", jsonKind(gjson.Parse(view(data))))
+	}
+	return b, b.checkKeys()
 }
 
-// within returns r's bytes as a part of data, without a copy.
-func within(data []byte, r gjson.Result) []byte {
-	return data[r.Index : r.Index+len(r.Raw) : r.Index+len(r.Raw)]
+// append adds a member as it is written.
+func (b *Body) append(name, value []byte) {
+	key := view(name[1 : len(name)-1])
+	if strings.Contains(key, `\`) {
+		key = gjson.Parse(view(name)).String()
+	}
+	b.members = append(b.members, member{key: key, name: name, value: value})
+}
+
+// few is how many keys are compared with each other; for more, a map is faster.
+const few = 16
+
+// checkKeys refuses an object that has a key twice.
+func (b *Body) checkKeys() error {
+	seen := map[string]bool{}
+	for i, m := range b.members {
+		twice := seen[m.key]
+		if len(b.members) > few {
+			seen[m.key] = true
+		} else {
+			twice = slices.ContainsFunc(b.members[:i], func(earlier member) bool { return earlier.key == m.key })
+		}
+		if twice {
+			return fmt.Errorf("the key %q appears twice in the body", m.key)
+		}
+	}
+	return nil
 }
 
 // view returns data as a string without a copy. Documents are never changed once
 // they are parsed, which makes it safe here.
 func view(data []byte) string { return unsafe.String(unsafe.SliceData(data), len(data)) }
 
-// Elements returns the elements of a JSON array as parts of it, without a copy.
+// Elements returns the elements of a JSON array as parts of it, without a copy;
+// none when it is no array.
 func Elements(array []byte) [][]byte {
 	var elements [][]byte
-	gjson.Parse(view(array)).ForEach(func(_, value gjson.Result) bool {
-		elements = append(elements, within(array, value))
-		return true
-	})
+	if begin := skipSpace(array, 0); begin < len(array) && array[begin] == '[' {
+		skipArray(array, begin, 0, func(element []byte) { elements = append(elements, element) })
+	}
 	return elements
-}
-
-// checkDepth walks data once, before any recursive parser sees it.
-func checkDepth(data []byte) error {
-	depth := 0
-	for i := 0; i < len(data); i++ {
-		switch data[i] {
-		case '"':
-			i = stringEnd(data, i)
-		case '{', '[':
-			if depth++; depth > maxDepth {
-				return fmt.Errorf("the body nests arrays and objects more than %d deep", maxDepth)
-			}
-		case '}', ']':
-			depth--
-		}
-	}
-	return nil
-}
-
-// stringEnd returns the index of the quote that closes the string opened at
-// open, or the end of data.
-func stringEnd(data []byte, open int) int {
-	for i := open + 1; ; {
-		quote := bytes.IndexByte(data[min(i, len(data)):], '"')
-		if quote < 0 {
-			return len(data)
-		}
-		end := i + quote
-		backslashes := 0
-		for end-1-backslashes > open && data[end-1-backslashes] == '\\' {
-			backslashes++
-		}
-		if backslashes%2 == 0 {
-			return end
-		}
-		i = end + 1
-	}
 }
 
 func jsonKind(r gjson.Result) string {
