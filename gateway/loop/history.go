@@ -1,9 +1,9 @@
 package loop
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -65,12 +65,7 @@ func (h *history) restored() (messages [][]byte, changed bool) {
 }
 
 func (h *history) hasCalls() bool {
-	for _, m := range h.caller {
-		if bytes.Contains(m, []byte(`"tool_calls"`)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.caller, func(m []byte) bool { return len(callIDs(m)) > 0 })
 }
 
 // hidden returns what the memory holds for the assistant message at i.
@@ -117,7 +112,7 @@ func (h *history) unanswered(i int) []string {
 
 // callIDs returns the ids of an assistant message's calls.
 func callIDs(message []byte) []string {
-	if !bytes.Contains(message, []byte(`"tool_calls"`)) || gjson.GetBytes(message, "role").String() != "assistant" {
+	if gjson.GetBytes(message, "role").String() != "assistant" {
 		return nil
 	}
 	var ids []string
