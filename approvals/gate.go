@@ -26,10 +26,11 @@ const approverGrace = 100 * time.Millisecond
 // caller went away".
 var ErrShuttingDown = errors.New("shutting down")
 
-var (
-	errNotAnswered = errors.New("nobody answered in time")
-	errSettled     = errors.New("it was decided elsewhere")
-)
+// ErrSettled is the cause to cancel an approver's context with when somebody
+// else has answered.
+var ErrSettled = errors.New("it was decided elsewhere")
+
+var errNotAnswered = errors.New("nobody answered in time")
 
 // GateOptions says how a Gate decides.
 type GateOptions struct {
@@ -195,7 +196,7 @@ func (g *Gate) consult(bound context.Context, s *settings, req Request, rulesCha
 	go func() { answers <- askSafely(ctx, s.approver(req), req) }()
 	w := &waiting{gate: g, claim: c, answers: answers, settings: s, rulesChanged: rulesChanged}
 	d, ok := w.wait(bound, req)
-	cancel(errSettled)
+	cancel(ErrSettled)
 	w.part()
 	return d, ok
 }

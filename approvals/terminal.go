@@ -202,8 +202,8 @@ func (t *Terminal) Ask(ctx context.Context, req Request) (Decision, error) {
 
 // endingOf says to the person why a prompt is gone.
 func endingOf(ctx context.Context) string {
-	if errors.Is(context.Cause(ctx), errSettled) {
-		return errSettled.Error()
+	if errors.Is(context.Cause(ctx), ErrSettled) {
+		return ErrSettled.Error()
 	}
 	return ended(ctx).Reason
 }

@@ -96,8 +96,9 @@ type Gateway struct {
 
 	live      atomic.Pointer[live] // what the configuration in force comes to
 	catalogue atomic.Pointer[tools.Catalogue]
-	active    atomic.Int64  // runs
-	changed   chan struct{} // the servers' tools may have changed
+	address   atomic.Pointer[string] // where Serve listens; nil before
+	active    atomic.Int64           // runs
+	changed   chan struct{}          // the servers' tools may have changed
 
 	building sync.Mutex    // guards the fields below
 	built    chan struct{} // closed when the catalogue is next built

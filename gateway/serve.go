@@ -23,6 +23,8 @@ const shutdownPatience = 5 * time.Second
 // for a moment. The listener is closed when it returns.
 func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 	g.key.serving.Store(true)
+	address := ln.Addr().String()
+	g.address.Store(&address)
 	server := NewServer(g.Handler())
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	failed := make(chan error, 1)

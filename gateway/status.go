@@ -59,9 +59,12 @@ type ApprovalsStatus struct {
 // Status returns the gateway's state. It asks the keychain whether keys are
 // there, and nobody else.
 func (g *Gateway) Status(ctx context.Context) Status {
-	cfg := g.Config()
+	listen := g.Config().Gateway.Listen
+	if address := g.address.Load(); address != nil {
+		listen = *address
+	}
 	return Status{
-		Version: g.opts.Version, PID: os.Getpid(), Since: g.started, Listen: cfg.Gateway.Listen, Resident: g.key.serving.Load(),
+		Version: g.opts.Version, PID: os.Getpid(), Since: g.started, Listen: listen, Resident: g.key.serving.Load(),
 		LLM: g.llmStatus(ctx), MCP: g.mcpStatus(), Runs: g.active.Load(),
 		Approvals: ApprovalsStatus{Pending: len(g.desk.Pending())},
 	}

@@ -166,7 +166,7 @@ type Limits struct {
 
 // MCPServer is one entry of mcpServers, in the shape of Copilot's mcp-config.json.
 type MCPServer struct {
-	Type              string            `yaml:"type"` // local | stdio | http | sse | streamable-http; empty: by command or url
+	Type              string            `yaml:"type"` // local | stdio | http | sse | streamable-http | builtin; empty: by command or url
 	Command           string            `yaml:"command"`
 	Args              []string          `yaml:"args"`
 	Env               map[string]Secret `yaml:"env"`

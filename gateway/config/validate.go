@@ -204,6 +204,8 @@ func (v *validator) servers(c *Config) {
 			v.faultAt(path, "mcpServers", "a server needs a name")
 		case s.Command != "" && s.URL != "":
 			v.fault(path, "has both command and url; a server is started by one or reached by the other")
+		case s.Type == "builtin":
+			v.builtin(path, name, s)
 		case s.Command == "" && s.URL == "":
 			v.faultAt(path, "mcpServers", "has neither command nor url")
 		case local && s.Command == "":
@@ -211,8 +213,21 @@ func (v *validator) servers(c *Config) {
 		case !local && s.Type != "" && s.URL == "" && slices.Contains(serverTypes, s.Type):
 			v.fault(path, "type %s needs a url", s.Type)
 		}
-		v.enum(path+".type", s.Type, append([]string{""}, serverTypes...)...)
+		v.enum(path+".type", s.Type, append([]string{"", "builtin"}, serverTypes...)...)
 		v.url(path+".url", s.URL)
+	}
+}
+
+// builtinServers are the names of the servers that come with the program.
+var builtinServers = []string{"scratch"}
+
+func (v *validator) builtin(path, name string, s MCPServer) {
+	if s.Command != "" || s.URL != "" {
+		v.fault(path+".type", "a builtin server has neither command nor url")
+	}
+	if !slices.Contains(builtinServers, name) {
+		fault := v.fault(path+".type", "there is no builtin server %q", name)
+		fault.Allowed, fault.Nearest = builtinServers, nearest(name, builtinServers)
 	}
 }
 

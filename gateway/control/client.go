@@ -9,7 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"time"
+	"net/url"
 
 	"pointsman/approvals"
 	"pointsman/gateway/loop"
@@ -21,22 +21,19 @@ type Client struct {
 	// Secret gives the right to answer approvals; empty for most.
 	Secret string
 
+	dial func(ctx context.Context) (net.Conn, error)
 	http *http.Client
 }
 
-func newClient(info Info) *Client {
-	c := &Client{Info: info}
-	c.http = &http.Client{Transport: &http.Transport{
-		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return c.dial(ctx) },
+func newClient(info Info, dial func(ctx context.Context) (net.Conn, error)) *Client {
+	return &Client{Info: info, dial: dial, http: &http.Client{Transport: &http.Transport{
+		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
 		DisableCompression: true,
-	}}
-	return c
+	}}}
 }
 
-func (c *Client) dial(ctx context.Context) (net.Conn, error) {
-	dialer := net.Dialer{Timeout: 2 * time.Second}
-	return dialer.DialContext(ctx, "unix", c.Info.Socket)
-}
+// Close ends connections that wait to be used again.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Do sends a request to the resident. path begins with a slash; the caller
 // closes the reply's body.
@@ -81,16 +78,23 @@ func (c *Client) Answer(ctx context.Context, id string, d approvals.Decision) (b
 	return reply.Counted, err
 }
 
+// MayAnswer reports whether this client may answer approvals.
+func (c *Client) MayAnswer(ctx context.Context) (bool, error) {
+	var reply right
+	err := c.Get(ctx, "/approvals/right", &reply)
+	return reply.MayAnswer, err
+}
+
 // Watch calls report with what waits, now and after every change, until ctx
 // ends or the resident goes.
 func (c *Client) Watch(ctx context.Context, report func([]approvals.Request)) error {
 	return follow(ctx, c, "/approvals/watch", report)
 }
 
-// Events calls report with each event of the runs, or of one run, until ctx
-// ends or the resident goes.
-func (c *Client) Events(ctx context.Context, run string, report func(loop.Event)) error {
-	return follow(ctx, c, "/events?run="+run, report)
+// Events opens a stream of the events of the runs, or of one run. Its owner
+// closes it; it ends with ctx, too.
+func (c *Client) Events(ctx context.Context, run string) (*Stream[loop.Event], error) {
+	return open[loop.Event](ctx, c, "/events?run="+url.QueryEscape(run))
 }
 
 // exchange makes one request and reads its reply into v.
@@ -131,25 +135,56 @@ func refusal(data []byte) string {
 	return reply.Error
 }
 
-// follow reads lines of JSON as they come.
-func follow[T any](ctx context.Context, c *Client, path string, report func(T)) error {
+// Stream is JSON lines from the resident, read as they come.
+type Stream[T any] struct {
+	ctx     context.Context // of the request: tells why reading ended
+	body    io.ReadCloser
+	decoder *json.Decoder
+}
+
+// open asks for a stream. When it returns, the resident has begun to watch.
+func open[T any](ctx context.Context, c *Client, path string) (*Stream[T], error) {
 	response, err := c.Do(ctx, http.MethodGet, path, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode != http.StatusOK {
+		defer response.Body.Close()
+		data, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10)) // what can be read of the reason is enough
+		return nil, &RefusedError{Status: response.StatusCode, Message: refusal(data)}
+	}
+	return &Stream[T]{ctx: ctx, body: response.Body, decoder: json.NewDecoder(bufio.NewReader(response.Body))}, nil
+}
+
+// Next waits for the next line. Its error is ctx's cause, or says that the
+// resident went away.
+func (s *Stream[T]) Next() (T, error) {
+	var v T
+	err := s.decoder.Decode(&v)
+	switch {
+	case err == nil:
+		return v, nil
+	case s.ctx.Err() != nil:
+		return v, context.Cause(s.ctx)
+	default:
+		return v, fmt.Errorf("the running Pointsman went away: %w", err)
+	}
+}
+
+// Close ends the stream.
+func (s *Stream[T]) Close() { _ = s.body.Close() } // there is nothing to lose in a stream that is only read
+
+// follow reports what a stream says until it ends.
+func follow[T any](ctx context.Context, c *Client, path string, report func(T)) error {
+	stream, err := open[T](ctx, c, path)
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		data, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10)) // what can be read of the reason is enough
-		return &RefusedError{Status: response.StatusCode, Message: refusal(data)}
-	}
-	decoder := json.NewDecoder(bufio.NewReader(response.Body))
+	defer stream.Close()
 	for {
-		var v T
-		if err := decoder.Decode(&v); err != nil {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			return fmt.Errorf("the running Pointsman went away: %w", err)
+		v, err := stream.Next()
+		if err != nil {
+			return err
 		}
 		report(v)
 	}

@@ -68,6 +68,9 @@ func NewServer(opts Options) *Server {
 	}
 	s.mux.HandleFunc("GET /approvals", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, s.pending()) })
 	s.mux.HandleFunc("GET /approvals/watch", s.watch)
+	s.mux.HandleFunc("GET /approvals/right", func(w http.ResponseWriter, r *http.Request) {
+		write(w, http.StatusOK, right{MayAnswer: s.mayAnswer(r)})
+	})
 	s.mux.HandleFunc("POST /approvals/{id}", s.answer)
 	s.mux.HandleFunc("GET /events", s.events)
 	s.mux.Handle("/v1/", opts.Gateway.TrustedHandler("control"))
@@ -107,6 +110,11 @@ func (s *Server) mayAnswer(r *http.Request) bool {
 	}
 	given := sha256.Sum256([]byte(r.Header.Get(answerHeader)))
 	return s.opts.Secret != "" && subtle.ConstantTimeCompare(given[:], s.secret[:]) == 1
+}
+
+// right tells a client what it may do.
+type right struct {
+	MayAnswer bool `json:"may_answer"`
 }
 
 // answered is the reply to an answer.

@@ -148,7 +148,10 @@ func Dial(ctx context.Context, home config.Home) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := newClient(info)
+	client := newClient(info, func(ctx context.Context) (net.Conn, error) {
+		dialer := net.Dialer{Timeout: 2 * time.Second}
+		return dialer.DialContext(ctx, "unix", info.Socket)
+	})
 	conn, err := client.dial(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%w (its control socket does not answer)", ErrNoResident)
