@@ -6,7 +6,6 @@ LDFLAGS   := -s -w -X main.version=$(VERSION)
 BIN       := bin/pointsman
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-ERRCHECK    := github.com/kisielk/errcheck@v1.30.0
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
 .PHONY: all deps build headless run demo test npm lint cross bench clean
@@ -43,15 +42,14 @@ test: deps npm
 npm: test/npm/node_modules/.installed
 
 test/npm/node_modules/.installed: test/npm/package-lock.json
-	cd test/npm && npm ci --no-fund --no-audit
+	cd test/npm && npm ci --no-fund --no-audit --ignore-scripts
 	@touch $@
 
-## lint: formatting, vet, staticcheck, errcheck, known vulnerabilities, go.mod
+## lint: formatting, vet, staticcheck, known vulnerabilities, go.mod
 lint: cross
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt would change:" $$unformatted; exit 1; }
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
-	$(GO) run $(ERRCHECK) -ignoretests -exclude scripts/errcheck.txt ./...
 	$(GO) mod tidy -diff
 	@if curl -sfm 5 -o /dev/null https://vuln.go.dev/index/db.json; then $(GO) run $(GOVULNCHECK) ./...; \
 	 else echo "govulncheck: the vulnerability database cannot be reached; skipped"; fi

@@ -125,12 +125,18 @@ func (h *Host) Run(ctx context.Context) error {
 	h.mu.Unlock()
 
 	<-ctx.Done()
-	h.mu.Lock() // no server starts from here on: startLocked sees the ended context
-	h.mu.Unlock()
+	h.awaitStarts()
 	h.wg.Wait()
 	h.guard.close()
 	h.opts.HTTPClient.CloseIdleConnections()
 	return nil
+}
+
+// awaitStarts waits for a start that is under way; later ones see the ended
+// context.
+func (h *Host) awaitStarts() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 }
 
 func (h *Host) startLocked(s *server) {

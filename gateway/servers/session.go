@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net"
-	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -78,15 +76,13 @@ func newSession(id string) *session {
 func (sess *session) handshake(ctx context.Context, h *Host, t mcp.Transport) error {
 	info := &mcp.Implementation{Name: "pointsman", Version: h.opts.Version}
 	caps := &mcp.ClientCapabilities{}
-	if len(h.opts.Roots) > 0 {
-		caps.RootsV2 = &mcp.RootCapabilities{}
-	}
+	announceRoots(caps, h.opts.Roots)
 	client := mcp.NewClient(info, &mcp.ClientOptions{
 		Capabilities:                caps,
 		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { sess.toolsChanged() },
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { sess.onProgress(r.Params) },
 	})
-	client.AddRoots(rootsOf(h.opts.Roots)...)
+	addRoots(client, h.opts.Roots)
 	for _, method := range []string{"tools/call", "tools/list"} {
 		if err := mcp.AddSendingCustomMethod[*rawParams, *rawResult](client, rawPrefix+method); err != nil {
 			return err
@@ -116,18 +112,6 @@ func requestMeta(info *mcp.Implementation, version string, roots bool) ([]byte, 
 		mcp.MetaKeyClientCapabilities: caps,
 	})
 	return bytes.Trim(meta, "{}"), err
-}
-
-func rootsOf(dirs []string) []*mcp.Root {
-	var roots []*mcp.Root
-	for _, dir := range dirs {
-		path := filepath.ToSlash(dir)
-		if !strings.HasPrefix(path, "/") {
-			path = "/" + path // C:/… is /C:/… in a URL
-		}
-		roots = append(roots, &mcp.Root{Name: filepath.Base(dir), URI: (&url.URL{Scheme: "file", Path: path}).String()})
-	}
-	return roots
 }
 
 func (sess *session) toolsChanged() {
