@@ -29,7 +29,7 @@ func newHistory(body *models.Body, memory *Memory) (*history, error) {
 	case !messages.IsArray():
 		return nil, models.Invalid("messages", "messages must be a list of objects")
 	}
-	h := &history{memory: memory, caller: models.Elements(body.Raw("messages"))}
+	h := &history{memory: memory, caller: body.Elements("messages")}
 	if len(h.caller) == 0 {
 		return nil, models.Invalid("messages", "messages is empty: send at least one message")
 	}

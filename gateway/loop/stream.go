@@ -144,7 +144,7 @@ func (r *run) sendText(like *models.Body, text string) error {
 // all rounds is known. It reports whether the chunk told nothing else.
 func (r *run) holdUsage(t *turn, b *models.Body) bool {
 	t.usage = bytes.Clone(b.Raw("usage"))
-	if len(models.Elements(b.Raw("choices"))) == 0 {
+	if len(b.Elements("choices")) == 0 {
 		t.usageChunk = b.Bytes()
 		return true
 	}
@@ -161,7 +161,7 @@ func (r *run) usageAsked() bool {
 // streamCalls takes a chunk's call deltas apart: ours are kept, the caller's
 // stay in the chunk. It reports whether anything is left to send.
 func (r *run) streamCalls(t *turn, b *models.Body) bool {
-	choices := models.Elements(b.Raw("choices"))
+	choices := b.Elements("choices")
 	if len(choices) == 0 {
 		return true
 	}
@@ -286,7 +286,7 @@ func (r *run) streamFinish(t *turn, b *models.Body, finish string) error {
 			return err
 		}
 	}
-	choices := models.Elements(b.Raw("choices"))
+	choices := b.Elements("choices")
 	choices[0] = setMember(choices[0], "delta", []byte("{}"))
 	b.Set("choices", models.Append(nil, choices...))
 	b.Delete("usage")
@@ -300,7 +300,7 @@ func setFinish(b *models.Body, finish string) {
 	if finish != "" {
 		value = quoted(finish)
 	}
-	choices := models.Elements(b.Raw("choices"))
+	choices := b.Elements("choices")
 	choices[0] = setMember(choices[0], "finish_reason", value)
 	b.Set("choices", models.Append(nil, choices...))
 }

@@ -24,9 +24,10 @@ type Body struct {
 }
 
 type member struct {
-	key   string // decoded
-	name  []byte // as written, with quotes
-	value []byte
+	key      string   // decoded
+	name     []byte   // as written, with quotes
+	value    []byte   // as written
+	elements [][]byte // of value when it is an array and came so; else nil
 }
 
 // ParseBody checks that data is one JSON object in valid UTF-8, nested at most
@@ -55,12 +56,12 @@ func ParseBody(data []byte) (*Body, error) {
 }
 
 // append adds a member as it is written.
-func (b *Body) append(name, value []byte) {
+func (b *Body) append(name, value []byte, elements [][]byte) {
 	key := view(name[1 : len(name)-1])
 	if strings.Contains(key, `\`) {
 		key = gjson.Parse(view(name)).String()
 	}
-	b.members = append(b.members, member{key: key, name: name, value: value})
+	b.members = append(b.members, member{key: key, name: name, value: value, elements: elements})
 }
 
 // few is how many keys are compared with each other; for more, a map is faster.
@@ -90,10 +91,7 @@ func view(data []byte) string { return unsafe.String(unsafe.SliceData(data), len
 // Elements returns the elements of a JSON array as parts of it, without a copy;
 // none when it is no array.
 func Elements(array []byte) [][]byte {
-	var elements [][]byte
-	if begin := skipSpace(array, 0); begin < len(array) && array[begin] == '[' {
-		skipArray(array, begin, 0, func(element []byte) { elements = append(elements, element) })
-	}
+	elements, _ := elementsAt(array, skipSpace(array, 0), 0)
 	return elements
 }
 
@@ -140,6 +138,20 @@ func (b *Body) Raw(key string) []byte {
 	return nil
 }
 
+// Elements returns the elements of the array at a top-level key as parts of it;
+// none when it is no array.
+func (b *Body) Elements(key string) [][]byte {
+	m := b.find(key)
+	switch {
+	case m == nil:
+		return nil
+	case m.elements != nil:
+		return slices.Clone(m.elements)
+	default:
+		return Elements(m.value)
+	}
+}
+
 // Has reports whether the key is there, also when its value is null.
 func (b *Body) Has(key string) bool { return b.find(key) != nil }
 
@@ -147,7 +159,7 @@ func (b *Body) Has(key string) bool { return b.find(key) != nil }
 func (b *Body) Set(key string, value []byte) {
 	b.raw = nil
 	if m := b.find(key); m != nil {
-		m.value = value
+		m.value, m.elements = value, nil
 		return
 	}
 	b.members = append(b.members, member{key: key, name: quote(key), value: value})

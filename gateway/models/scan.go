@@ -55,8 +55,9 @@ func skipLiteral(data []byte, i int, literal string) int {
 }
 
 // skipObject walks the object at i and gives visit each member: its name as
-// written, with quotes, and its value. visit may be nil.
-func skipObject(data []byte, i, depth int, visit func(name, value []byte)) int {
+// written, with quotes, its value, and when that is an array its elements. visit
+// may be nil.
+func skipObject(data []byte, i, depth int, visit func(name, value []byte, elements [][]byte)) int {
 	if depth >= maxDepth {
 		return tooDeep
 	}
@@ -65,20 +66,8 @@ func skipObject(data []byte, i, depth int, visit func(name, value []byte)) int {
 		return i + 1
 	}
 	for i < len(data) && data[i] == '"' {
-		name := i
-		if i = skipString(data, i); i < 0 {
+		if i = skipMember(data, i, depth+1, visit); i < 0 {
 			return i
-		}
-		nameEnd := i
-		if i = skipSpace(data, i); i >= len(data) || data[i] != ':' {
-			return malformed
-		}
-		value := skipSpace(data, i+1)
-		if i = skipValue(data, value, depth+1); i < 0 {
-			return i
-		}
-		if visit != nil {
-			visit(data[name:nameEnd:nameEnd], data[value:i:i])
 		}
 		if i = skipSpace(data, i); i < len(data) && data[i] == '}' {
 			return i + 1
@@ -89,6 +78,36 @@ func skipObject(data []byte, i, depth int, visit func(name, value []byte)) int {
 		i = skipSpace(data, i+1)
 	}
 	return malformed
+}
+
+// skipMember walks the member whose name is at i and whose value stands depth deep.
+func skipMember(data []byte, i, depth int, visit func(name, value []byte, elements [][]byte)) int {
+	nameEnd := skipString(data, i)
+	if nameEnd < 0 {
+		return nameEnd
+	}
+	colon := skipSpace(data, nameEnd)
+	if colon >= len(data) || data[colon] != ':' {
+		return malformed
+	}
+	value := skipSpace(data, colon+1)
+	if visit == nil {
+		return skipValue(data, value, depth)
+	}
+	elements, end := elementsAt(data, value, depth)
+	if end >= 0 {
+		visit(data[i:nameEnd:nameEnd], data[value:end:end], elements)
+	}
+	return end
+}
+
+// elementsAt walks the value at i and returns its elements when it is an array.
+func elementsAt(data []byte, i, depth int) (elements [][]byte, end int) {
+	if i >= len(data) || data[i] != '[' {
+		return nil, skipValue(data, i, depth)
+	}
+	end = skipArray(data, i, depth, func(element []byte) { elements = append(elements, element) })
+	return elements, end
 }
 
 // skipArray walks the array at i and gives visit each element. visit may be nil.
