@@ -182,6 +182,9 @@ func (g *Gateway) openState() error {
 	if err != nil {
 		return fmt.Errorf("opening the journal: %w", err)
 	}
+	if aside := g.journal.SetAside(); aside != "" {
+		g.log.Error("the journal was damaged; it was kept aside and a new one was begun", "kept", aside)
+	}
 	g.pins, err = tools.OpenPins(filepath.Join(state, "pins.json"))
 	if err != nil {
 		g.log.Warn("the pinned tool definitions cannot be read; every tool asks until it is accepted again", "error", err)
@@ -256,6 +259,9 @@ func (g *Gateway) apply(cfg *config.Config) error {
 	}
 	if err := g.rules.Load(fromConfig(cfg.Approvals.Rules)); err != nil {
 		g.log.Warn("some remembered approvals are not usable", "error", err)
+	}
+	for _, secret := range cfg.LiteralSecrets() {
+		g.redactor.Add(secret)
 	}
 	g.live.Store(next)
 	g.gate.Configure(approvals.Settings{

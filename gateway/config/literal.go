@@ -12,13 +12,18 @@ var (
 	placeholder = regexp.MustCompile(`(?i)^(none|null|empty|dummy|fake|test|anything|na|n/a|not[-_]?needed|no[-_]?key(-required)?|sk-x*|x+|<.*>|your[-_].*|ollama|lm-studio|true|false|[0-9]{1,5})?$`)
 )
 
-// literalSecrets warns of secrets that stand in the file as text, and says how
-// to move each one.
-func (v *validator) literalSecrets(c *Config) {
+// LiteralSecrets returns the secrets that stand in the configuration as text:
+// what a log must never show. A Bearer or Basic scheme is not part of one.
+func (c *Config) LiteralSecrets() []string {
+	var values []string
+	c.eachLiteral(func(_, _, value string) { values = append(values, value) })
+	return values
+}
+
+// eachLiteral visits every secret that stands in the configuration as text. The
+// scheme is what stands before it in a header ("Bearer "), or "".
+func (c *Config) eachLiteral(visit func(path, scheme, value string)) {
 	eachText(reflect.ValueOf(c).Elem(), "", func(path, text string, secret bool) {
-		if v.decoded != nil && v.decoded.places[path] == nil {
-			return // it came from the environment
-		}
 		if !secret || Secret(text).IsReference() || strings.Contains(text, "${") {
 			return
 		}
@@ -27,8 +32,18 @@ func (v *validator) literalSecrets(c *Config) {
 			scheme, value = before+" ", strings.TrimSpace(after)
 		}
 		last := path[strings.LastIndexByte(path, '.')+1:]
-		if placeholder.MatchString(value) || !secretName.MatchString(strings.Trim(last, `"`)) {
-			return
+		if !placeholder.MatchString(value) && secretName.MatchString(strings.Trim(last, `"`)) {
+			visit(path, scheme, value)
+		}
+	})
+}
+
+// literalSecrets warns of secrets that stand in the file as text, and says how
+// to move each one.
+func (v *validator) literalSecrets(c *Config) {
+	c.eachLiteral(func(path, scheme, _ string) {
+		if v.decoded != nil && v.decoded.places[path] == nil {
+			return // it came from the environment
 		}
 		name := keyName(path)
 		reference := "keychain:" + name
