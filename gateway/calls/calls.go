@@ -6,6 +6,7 @@
 package calls
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -219,11 +220,11 @@ func (c *Caller) edited(entry *tools.Entry, r *Result, decision approvals.Decisi
 func denial(d approvals.Decision) string {
 	switch d.Outcome {
 	case approvals.NotAnswered:
-		return first(d.Reason, "nobody answered in time")
+		return cmp.Or(d.Reason, "nobody answered in time")
 	case approvals.Withdrawn:
-		return first(d.Reason, "the request was withdrawn")
+		return cmp.Or(d.Reason, "the request was withdrawn")
 	default:
-		return first(d.Reason, "the person said no")
+		return cmp.Or(d.Reason, "the person said no")
 	}
 }
 
@@ -299,7 +300,7 @@ func (c *Caller) record(ctx context.Context, id string, r Result, decision appro
 		DurationMS: r.Duration.Milliseconds(), ResultBytes: int64(len(r.Raw)), Result: string(r.Raw), Approved: r.Approved,
 	}
 	if r.IsError && r.Executed {
-		end.Error = first(r.Reason, r.Text)
+		end.Error = cmp.Or(r.Reason, r.Text)
 	}
 	if err := c.opts.Recorder.Finish(ctx, id, end); err != nil {
 		c.opts.Logger.Error("closing a row of the journal", "call", id, "error", err)
@@ -309,7 +310,7 @@ func (c *Caller) record(ctx context.Context, id string, r Result, decision appro
 func journalCall(call Call, r Result, entry *tools.Entry, verdict tools.Verdict) journal.Call {
 	row := journal.Call{
 		ID: call.ID, Time: time.Now(), Door: call.Door, Client: call.Client, Session: call.Session, Run: call.Run,
-		Round: call.Round, Model: call.Model, Server: r.Server, Tool: first(r.Tool, call.Name), Offered: r.Name,
+		Round: call.Round, Model: call.Model, Server: r.Server, Tool: cmp.Or(r.Tool, call.Name), Offered: r.Name,
 		Arguments: r.Arguments, Class: verdict.Class, Risky: verdict.Risky, Evidence: verdict.Evidence,
 	}
 	if entry != nil {
@@ -368,13 +369,4 @@ func quoted(text string) json.RawMessage {
 		return json.RawMessage(`""`)
 	}
 	return out
-}
-
-func first(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }

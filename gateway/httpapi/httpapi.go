@@ -6,6 +6,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -179,7 +181,7 @@ func (h *Handler) models(w http.ResponseWriter, _ *http.Request) {
 func (h *Handler) model(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	for _, info := range h.opts.Models().List() {
-		if info.ID == id || contains(info.Aliases, id) {
+		if info.ID == id || slices.Contains(info.Aliases, id) {
 			writeJSON(w, http.StatusOK, h.object(info))
 			return
 		}
@@ -188,15 +190,6 @@ func (h *Handler) model(w http.ResponseWriter, r *http.Request) {
 		Code: models.InvalidRequest, Status: http.StatusNotFound, Param: "model",
 		Message: (&models.UnknownModelError{Name: id, Known: h.opts.Models().Names()}).Error(),
 	})
-}
-
-func contains(list []string, s string) bool {
-	for _, item := range list {
-		if item == s {
-			return true
-		}
-	}
-	return false
 }
 
 // chat serves POST /v1/chat/completions.
@@ -270,8 +263,8 @@ func (h *Handler) request(r *http.Request, body *models.Body) (loop.Request, err
 		return loop.Request{}, err
 	}
 	return loop.Request{
-		Run: loop.NewID("run_"), Models: router, Route: route, Body: body, Door: first(h.door(r), h.opts.Door), Client: client(r),
-		Session: first(r.Header.Get("X-Pointsman-Session"), body.Get("prompt_cache_key").String()),
+		Run: loop.NewID("run_"), Models: router, Route: route, Body: body, Door: cmp.Or(h.door(r), h.opts.Door), Client: client(r),
+		Session: cmp.Or(r.Header.Get("X-Pointsman-Session"), body.Get("prompt_cache_key").String()),
 		CWD:     h.trusted(r, "X-Pointsman-Cwd"), ToolsOff: strings.EqualFold(r.Header.Get("X-Pointsman-Tools"), "off"),
 	}, nil
 }
@@ -294,15 +287,6 @@ func client(r *http.Request) string {
 		name = name[:100]
 	}
 	return name
-}
-
-func first(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }
 
 func (h *Handler) plain(w http.ResponseWriter, r *http.Request, req loop.Request) {

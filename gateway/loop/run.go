@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -331,7 +332,7 @@ func (r *run) noteResult(result calls.Result) (note string) {
 		Tool: result.Name, Arguments: result.Arguments, Allowed: result.Allowed, Approved: result.Approved,
 		Executed: result.Executed, IsError: result.IsError, Result: result.Text, Reason: result.Reason,
 	})
-	if result.Executed && !contains(r.report.UsedTools, result.Name) {
+	if result.Executed && !slices.Contains(r.report.UsedTools, result.Name) {
 		r.report.UsedTools = append(r.report.UsedTools, result.Name)
 	}
 	if result.Name == planTool && !result.IsError {
@@ -346,15 +347,6 @@ func (r *run) noteResult(result calls.Result) (note string) {
 	default:
 		return ""
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, item := range list {
-		if item == s {
-			return true
-		}
-	}
-	return false
 }
 
 // remember keeps the hidden part of a mixed turn until the caller sends the

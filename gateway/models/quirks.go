@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -53,7 +54,7 @@ func (d *Deployment) fit(b *Body, effort string) (notices []string) {
 
 // addDefaults adds what the configuration sets where the caller is silent.
 func (d *Deployment) addDefaults(b *Body, effort string) {
-	if e := first(d.params.ReasoningEffort, effort); e != "" && !b.Has("reasoning_effort") && !b.Has("reasoning") {
+	if e := cmp.Or(d.params.ReasoningEffort, effort); e != "" && !b.Has("reasoning_effort") && !b.Has("reasoning") {
 		b.SetString("reasoning_effort", e)
 	}
 	if t := d.params.Temperature; t != nil && !b.Has("temperature") {

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -198,7 +199,7 @@ func (r *Router) fromModelList(p config.LiteLLMParams) (*Deployment, error) {
 		}
 	}
 	d, err := r.at(provider, model)
-	if base := first(p.APIBase, p.BaseURL); base != "" {
+	if base := cmp.Or(p.APIBase, p.BaseURL); base != "" {
 		d, err = r.endpoint(provider, base, model), nil
 	}
 	if err != nil {
@@ -227,7 +228,7 @@ func (r *Router) fromModelList(p config.LiteLLMParams) (*Deployment, error) {
 func (r *Router) at(provider, model string) (*Deployment, error) {
 	p, configured := r.cfg.Providers[provider]
 	known, isKnown := r.known(provider)
-	base := first(p.BaseURL, known.BaseURL)
+	base := cmp.Or(p.BaseURL, known.BaseURL)
 	if base == "" {
 		return nil, &Error{
 			Code: NoDeployment, Status: http.StatusServiceUnavailable,
@@ -324,16 +325,6 @@ func (r *Router) discoveredProvider(model string) (string, bool) {
 	defer r.mu.Unlock()
 	provider, ok := r.discovered[model]
 	return provider, ok
-}
-
-// first returns the first string that is not empty.
-func first(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
