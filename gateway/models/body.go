@@ -187,22 +187,50 @@ func (b *Body) Clone() *Body {
 // Bytes returns the document: what came when nothing changed, else a new one
 // with the untouched values copied as they were. It must not be changed.
 func (b *Body) Bytes() []byte {
+	if b.raw == nil {
+		pieces, size := b.pieces()
+		b.raw = pieces[0]
+		if len(pieces) > 1 {
+			b.raw = append(make([]byte, 0, size), b.raw...)
+			for _, piece := range pieces[1:] {
+				b.raw = append(b.raw, piece...)
+			}
+		}
+	}
+	return b.raw
+}
+
+// large is the length from which a value is a piece of its own.
+const large = 16 << 10
+
+// pieces returns the document and its length, in pieces, so that large values
+// need not be copied. They must not be changed.
+func (b *Body) pieces() (pieces [][]byte, size int64) {
 	if b.raw != nil {
-		return b.raw
+		return [][]byte{b.raw}, int64(len(b.raw))
 	}
-	size := 2
+	room := 2
 	for _, m := range b.members {
-		size += len(m.name) + len(m.value) + 2
+		room += len(m.name) + 2
+		if len(m.value) < large {
+			room += len(m.value)
+		}
 	}
-	out := append(make([]byte, 0, size), '{')
+	out, begin := append(make([]byte, 0, room), '{'), 0
 	for i, m := range b.members {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(append(append(out, m.name...), ':'), m.value...)
+		out = append(append(out, m.name...), ':')
+		if len(m.value) < large {
+			out = append(out, m.value...)
+			continue
+		}
+		pieces, begin = append(pieces, out[begin:], m.value), len(out)
+		size += int64(len(m.value))
 	}
-	b.raw = append(out, '}')
-	return b.raw
+	out = append(out, '}')
+	return append(pieces, out[begin:]), size + int64(len(out))
 }
 
 // Append returns the JSON array with the items added at its end. The array may

@@ -12,8 +12,6 @@ import (
 	"net/http"
 	"time"
 
-	openai "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 	"github.com/tidwall/gjson"
 )
 
@@ -84,10 +82,9 @@ func (r *Router) Do(ctx context.Context, route *Route, body *Body, stream bool) 
 func (r *Router) doRetrying(ctx context.Context, d *Deployment, body *Body, stream bool) (*Reply, error) {
 	body = body.Clone()
 	notices := d.fit(body, r.cfg.ReasoningEffort)
-	payload := body.Bytes()
 	deadline := time.Now().Add(d.Timeout)
 	for try := 0; ; try++ {
-		reply, err := r.doOnce(ctx, d, payload, stream, deadline)
+		reply, err := r.doOnce(ctx, d, body, stream, deadline)
 		if err == nil {
 			reply.Notices = notices
 			return reply, nil
@@ -130,12 +127,12 @@ func sleep(ctx context.Context, d time.Duration) error {
 // doOnce makes one request and waits for its first byte, or for all of a plain
 // answer. Once a stream has begun, each wait for its next bytes may take as long
 // as the deployment's time-out.
-func (r *Router) doOnce(ctx context.Context, d *Deployment, payload []byte, stream bool, deadline time.Time) (*Reply, error) {
+func (r *Router) doOnce(ctx context.Context, d *Deployment, body *Body, stream bool, deadline time.Time) (*Reply, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(time.Until(deadline), func() { cancel(errTimeout) })
 	stop := func() { timer.Stop(); cancel(nil) }
 
-	response, err := r.post(ctx, d, payload)
+	response, err := r.post(ctx, d, body)
 	if err != nil {
 		stop()
 		return nil, err
@@ -151,58 +148,6 @@ func (r *Router) doOnce(ctx context.Context, d *Deployment, payload []byte, stre
 		return nil, err
 	}
 	return reply, nil
-}
-
-// post sends the request and turns every failure into an *Error.
-func (r *Router) post(ctx context.Context, d *Deployment, payload []byte) (*http.Response, error) {
-	opts, err := r.requestOptions(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	var response *http.Response
-	client := openai.Client{Options: opts}
-	err = client.Post(ctx, "chat/completions", payload, &response)
-	if response == nil {
-		return nil, d.failure(ctx, err)
-	}
-	if response.StatusCode >= 300 {
-		defer response.Body.Close()
-		body, err := readAll(response.Body)
-		if err != nil {
-			return nil, d.failure(ctx, err)
-		}
-		return nil, fromStatus(d.Provider, response.StatusCode, response.Header, body)
-	}
-	return response, nil
-}
-
-// requestOptions are openai-go's options for a deployment. The client is made
-// without openai.NewClient, which would read OPENAI_* variables and send the
-// user's OpenAI key to any provider.
-func (r *Router) requestOptions(ctx context.Context, d *Deployment) ([]option.RequestOption, error) {
-	key, err := r.resolveKey(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	client := r.opts.Client
-	if d.Provider == DemoProvider && r.demo != nil {
-		client = r.demo
-	}
-	opts := []option.RequestOption{
-		option.WithBaseURL(d.BaseURL), option.WithHTTPClient(client), option.WithMaxRetries(0),
-		option.WithHeader("User-Agent", r.opts.UserAgent),
-	}
-	if key != "" {
-		opts = append(opts, option.WithAPIKey(key))
-	}
-	for name, ref := range d.headers {
-		value, err := r.opts.Resolve(ctx, string(ref))
-		if err != nil {
-			return nil, d.noKey(fmt.Errorf("header %s: %w", name, err))
-		}
-		opts = append(opts, option.WithHeader(name, value))
-	}
-	return opts, nil
 }
 
 func (r *Router) resolveKey(ctx context.Context, d *Deployment) (string, error) {

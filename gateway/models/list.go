@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	openai "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
 	"github.com/tidwall/gjson"
 
 	"pointsman/gateway/config"
@@ -117,4 +118,19 @@ func (r *Router) ask(ctx context.Context, provider string) ([]string, error) {
 		ids = append(ids, id.String())
 	}
 	return ids, nil
+}
+
+// requestOptions are openai-go's options for a deployment. The client is made
+// without openai.NewClient, which would read OPENAI_* variables and send the
+// user's OpenAI key to any provider.
+func (r *Router) requestOptions(ctx context.Context, d *Deployment) ([]option.RequestOption, error) {
+	header := http.Header{"User-Agent": {r.opts.UserAgent}}
+	if err := r.addCredentials(ctx, d, header); err != nil {
+		return nil, err
+	}
+	opts := []option.RequestOption{option.WithBaseURL(d.BaseURL), option.WithHTTPClient(r.opts.Client), option.WithMaxRetries(0)}
+	for name := range header {
+		opts = append(opts, option.WithHeader(name, header.Get(name)))
+	}
+	return opts, nil
 }

@@ -1,7 +1,8 @@
 // Package models is who answers: the catalogue of known models and providers,
 // the route from a model's name to a deployment, provider quirks, retries, and
-// the wire to the provider (openai-go, with bodies kept as raw JSON so that
-// nothing a client or provider sends is lost).
+// the wire to the provider (net/http for what is forwarded, openai-go for what we
+// ask ourselves), with bodies kept as raw JSON so that nothing a client or
+// provider sends is lost.
 //
 // The package starts no goroutine of its own; a stream's reader is the caller's.
 package models

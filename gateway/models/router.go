@@ -67,6 +67,7 @@ func NewRouter(cfg *config.Config, opts Options) (*Router, error) {
 	if opts.Client == nil {
 		opts.Client = NewHTTPClient()
 	}
+	opts.Client = staying(opts.Client)
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
