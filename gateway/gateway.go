@@ -21,6 +21,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -285,6 +286,9 @@ func (g *Gateway) watchConfig() {
 		case len(change.Held) > 0:
 			g.log.Warn("parts of the changed configuration loosen a gate; they wait for the next start", "held", change.Held)
 		}
+		if parts := needRestart(change.Old, change.New); len(parts) > 0 {
+			g.log.Warn("parts of the changed configuration take effect at the next start", "parts", parts)
+		}
 		if err := g.apply(change.New); err != nil {
 			g.log.Error("the changed configuration cannot be applied; the running settings stay", "error", err)
 		}
@@ -292,6 +296,24 @@ func (g *Gateway) watchConfig() {
 	if err != nil && g.stopping.Err() == nil {
 		g.log.Warn("the configuration file is not watched; changes need a restart", "error", err)
 	}
+}
+
+// needRestart names what differs and is read at the start alone.
+func needRestart(old, new *config.Config) []string {
+	var parts []string
+	if old.Gateway.Listen != new.Gateway.Listen {
+		parts = append(parts, "gateway.listen")
+	}
+	if old.Journal != new.Journal {
+		parts = append(parts, "journal")
+	}
+	if !slices.Equal(old.Roots, new.Roots) {
+		parts = append(parts, "roots")
+	}
+	if old.Log != new.Log {
+		parts = append(parts, "log")
+	}
+	return parts
 }
 
 // noteChange makes the catalogue be built anew soon.
