@@ -28,6 +28,7 @@ import (
 // gets the next reply; a reply for streams is a list of events' data.
 type provider struct {
 	*httptest.Server
+	burst bool // streams are sent in one piece
 
 	mu       sync.Mutex
 	replies  []string // JSON for plain ones, or events separated by newlines
@@ -59,7 +60,9 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, event := range strings.Split(strings.TrimSpace(reply), "\n") {
 		fmt.Fprintf(w, "data: %s\n\n", strings.TrimSpace(event))
-		w.(http.Flusher).Flush()
+		if !p.burst {
+			w.(http.Flusher).Flush()
+		}
 	}
 }
 
@@ -104,6 +107,7 @@ type rig struct {
 	journal  *journal.Journal
 	events   *loop.Bus
 	settings loop.Settings
+	onStart  func(*sink) // is given each run's sink
 
 	mu       sync.Mutex
 	ran      []string // calls that reached the server
@@ -201,6 +205,9 @@ func (r *rig) run(t *testing.T, body string) (*loop.Result, *sink, error) {
 	}
 	req := loop.Request{Models: r.router, Route: route, Body: parsed, Door: "test"}
 	s := &sink{}
+	if r.onStart != nil {
+		r.onStart(s)
+	}
 	if parsed.Get("stream").Bool() {
 		req.Stream = s
 	}
@@ -221,14 +228,19 @@ func (r *rig) mustRun(t *testing.T, body string) (*loop.Result, *sink) {
 type sink struct {
 	events []string
 	begun  int
+	unsent int // events since the last Flush
 }
 
 func (s *sink) Begin(http.Header) { s.begun++ }
 func (s *sink) Data(payload []byte) error {
 	s.events = append(s.events, string(payload))
+	s.unsent++
 	return nil
 }
-func (s *sink) Flush() error { return nil }
+func (s *sink) Flush() error {
+	s.unsent = 0
+	return nil
+}
 
 // text joins the content deltas.
 func (s *sink) text() string {

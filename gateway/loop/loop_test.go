@@ -544,6 +544,29 @@ func TestBrokenStreams(t *testing.T) {
 	}
 }
 
+// TestTextArrivesBeforeTheCallsRun: also when the whole turn, with its end, was
+// read at once.
+func TestTextArrivesBeforeTheCallsRun(t *testing.T) {
+	p := newProvider(t, `{"id":"s","choices":[{"index":0,"delta":{"content":"Looking."},"finish_reason":null}]}
+		{"id":"s","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"o","type":"function","function":{"name":"fs__list_files","arguments":"{}"}}]},"finish_reason":null}]}
+		{"id":"s","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}
+		[DONE]`, `{"id":"s","choices":[{"index":0,"delta":{"content":"Done."},"finish_reason":"stop"}]}`)
+	p.burst = true
+	r := newRig(t, p)
+	var caller *sink
+	r.onStart = func(s *sink) { caller = s }
+	r.onServer = func(context.Context, servers.Call) (*servers.Result, error) {
+		if caller.unsent > 0 || caller.text() != "Looking." {
+			t.Errorf("while the call runs the caller has %q, and %d events are not sent", caller.text(), caller.unsent)
+		}
+		return textResult("nothing"), nil
+	}
+	r.mustRun(t, `{"model":"fake/m","stream":true,"messages":[{"role":"user","content":"hello"}]}`)
+	if len(r.ran) != 1 {
+		t.Errorf("ran %v", r.ran)
+	}
+}
+
 func TestStreamWithoutDoneIsComplete(t *testing.T) {
 	r := newRig(t, newProvider(t, `{"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"}]}`))
 	if _, s := r.mustRun(t, `{"model":"fake/m","stream":true,"messages":[{"role":"user","content":"hello"}]}`); s.text() != "x" {

@@ -47,6 +47,11 @@ func (r *run) readStream(reply *models.Reply) (*turn, error) {
 	if t.finish == "" {
 		return nil, reply.Broken("its stream ended in the middle: no finish_reason came")
 	}
+	if ours, _ := t.split(); len(ours) > 0 { // what was said must not wait for the calls
+		if err := r.req.Stream.Flush(); err != nil {
+			return nil, errGone
+		}
+	}
 	return t, nil
 }
 
