@@ -85,6 +85,9 @@ func (t *Terminal) Run(ctx context.Context) error {
 	}
 }
 
+// Started is closed when Run has begun: from then on Ask asks.
+func (t *Terminal) Started() <-chan struct{} { return t.began }
+
 // read hands on each line of the input until it ends.
 func (t *Terminal) read(ctx context.Context) error {
 	r := bufio.NewReader(t.in)

@@ -175,7 +175,7 @@ func (d *decoder) unknownKey(key *yaml.Node, path string, whose ownership, in re
 		d.ignored = append(d.ignored, path)
 	default:
 		p := d.fault(key, path, "unknown key %q", key.Value)
-		p.Nearest = nearest(key.Value, known)
+		p.Nearest = Nearest(key.Value, known)
 		if whose != ours {
 			p.Warning = true
 			p.Message += " is ignored"

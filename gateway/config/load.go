@@ -49,6 +49,17 @@ func Load(opts Options) (*Store, error) {
 	return s, err
 }
 
+// Find returns the absolute path of the configuration that Load would read with
+// this path and environment; the file may not exist yet. A nil getenv means
+// os.Getenv.
+func Find(path string, getenv func(string) string) (string, error) {
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	file, _, err := find(path, getenv)
+	return file, err
+}
+
 // find decides which file is the configuration, and whether it was asked for by name.
 func find(path string, getenv func(string) string) (file string, named bool, err error) {
 	for _, candidate := range []string{path, getenv("POINTSMAN_CONFIG"), getenv("ORCHESTRATOR_CONFIG")} {

@@ -67,8 +67,8 @@ func inOrder(problems []Problem) []Problem {
 	return problems
 }
 
-// nearest returns the known name that name was probably meant to be, or "".
-func nearest(name string, known []string) string {
+// Nearest returns the known name that name was probably meant to be, or "".
+func Nearest(name string, known []string) string {
 	best, bestDistance := "", len(name)/3+2
 	lower := strings.ToLower(name)
 	for _, candidate := range known {

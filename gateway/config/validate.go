@@ -132,7 +132,7 @@ func (v *validator) providers(c *Config) {
 		path := join("providers", name)
 		if p.BaseURL == "" && !knownAddress(name) {
 			fault := v.faultAt(path, "providers", "provider %q is not a known one and has no base_url", name)
-			fault.Nearest = nearest(name, knownProviders)
+			fault.Nearest = Nearest(name, knownProviders)
 			fault.Allowed = append(KnownProviders(), "any other name with a base_url")
 		}
 		v.url(path+".base_url", p.BaseURL)
@@ -142,7 +142,7 @@ func (v *validator) providers(c *Config) {
 	if name := c.DefaultProvider; name != "" && !knownAddress(name) {
 		if _, ok := c.Providers[name]; !ok {
 			fault := v.fault("default_provider", "provider %q is neither known nor under providers", name)
-			fault.Nearest = nearest(name, knownProviders)
+			fault.Nearest = Nearest(name, knownProviders)
 			fault.Allowed = KnownProviders()
 		}
 	}
@@ -187,7 +187,7 @@ func (v *validator) deployments(c *Config) {
 			v.fault(params+".model", "models of %q need an api_base", prefix)
 		default:
 			fault := v.fault(params+".model", "provider %q is unknown and there is no api_base", prefix)
-			fault.Nearest = nearest(prefix, knownProviders)
+			fault.Nearest = Nearest(prefix, knownProviders)
 			fault.Allowed = append(KnownProviders(), "a name under providers", "any other with an api_base")
 		}
 	}
@@ -227,7 +227,7 @@ func (v *validator) builtin(path, name string, s MCPServer) {
 	}
 	if !slices.Contains(builtinServers, name) {
 		fault := v.fault(path+".type", "there is no builtin server %q", name)
-		fault.Allowed, fault.Nearest = builtinServers, nearest(name, builtinServers)
+		fault.Allowed, fault.Nearest = builtinServers, Nearest(name, builtinServers)
 	}
 }
 
@@ -253,7 +253,7 @@ func (v *validator) enum(path, value string, allowed ...string) {
 	}
 	allowed = slices.DeleteFunc(allowed, func(s string) bool { return s == "" })
 	fault := v.fault(path, "%q is not one of the possible values", value)
-	fault.Allowed, fault.Nearest = allowed, nearest(value, allowed)
+	fault.Allowed, fault.Nearest = allowed, Nearest(value, allowed)
 }
 
 // numbers refuses every negative number: no setting has a use for one.

@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pointsman/approvals"
+	"pointsman/gateway"
+	"pointsman/gateway/config"
+	"pointsman/gateway/control"
+	"pointsman/gateway/servers/scratch"
+)
+
+// connection is a gateway that a command works with: the resident, or one in
+// this process. Both are reached the same way.
+type connection struct {
+	*control.Client
+	own *gateway.Gateway // nil when attached to the resident
+
+	close func() error
+}
+
+// attached reports whether the gateway is the resident's.
+func (c *connection) attached() bool { return c.own == nil }
+
+// Close ends the gateway of this process, or the attachment.
+func (c *connection) Close() error { return c.close() }
+
+// opening says what a gateway of this process must be able to do.
+type opening struct {
+	loading
+	noMCP    bool
+	start    bool        // connect the MCP servers
+	attended func() bool // nil: nobody can be asked
+}
+
+// open attaches to the resident, or opens a gateway in this process.
+func (a *app) open(ctx context.Context, how opening) (*connection, error) {
+	home, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	client, err := control.Dial(ctx, home)
+	if err == nil {
+		return &connection{Client: client, close: func() error { client.Close(); return nil }}, nil
+	}
+	if !errors.Is(err, control.ErrNoResident) {
+		return nil, fmt.Errorf("looking for a running Pointsman: %w", err)
+	}
+	store, err := a.load(how.loading)
+	if err != nil {
+		return nil, err
+	}
+	g, err := a.newGateway(ctx, store, home, gateway.Options{NoMCP: how.noMCP, Attended: how.attended})
+	if err != nil {
+		return nil, err
+	}
+	if how.start {
+		g.Start()
+	}
+	return a.local(ctx, g), nil
+}
+
+// newGateway makes a gateway of this user's, with what opts leave open filled in.
+func (a *app) newGateway(ctx context.Context, store *config.Store, home config.Home, opts gateway.Options) (*gateway.Gateway, error) {
+	opts.Config, opts.Home, opts.Version, opts.Keychain, opts.Demo = store, home, a.Version, a.Keychain, true
+	if self, err := os.Executable(); err == nil {
+		opts.Guard = []string{self, "guard"}
+	}
+	if opts.Builtin == nil && store.Config().MCPServers["scratch"].Type == "builtin" {
+		folder := filepath.Join(home.State, "scratch")
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, fmt.Errorf("making the folder of the scratch server: %w", err)
+		}
+		opts.Builtin = scratchIn(folder)
+	}
+	return gateway.New(ctx, opts)
+}
+
+// scratchIn is the built-in scratch server over a folder.
+func scratchIn(folder string) map[string]func(context.Context) (mcp.Transport, error) {
+	return map[string]func(context.Context) (mcp.Transport, error){"scratch": scratch.Transport(folder)}
+}
+
+// local serves a gateway of this process to its own client.
+func (a *app) local(ctx context.Context, g *gateway.Gateway) *connection {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ln, client := control.Local(control.Info{PID: os.Getpid(), Since: time.Now()})
+	client.Secret = rand.Text()
+	server := controlServer(g, client.Secret, nil)
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(ctx, ln) }) // it ends when it is told to, and its client sees if it fails
+	return &connection{Client: client, own: g, close: func() error {
+		g.Desk().Close()
+		client.Close()
+		stop()
+		serving.Wait()
+		return g.Close()
+	}}
+}
+
+// controlServer serves a gateway's control socket.
+func controlServer(g *gateway.Gateway, secret string, log *slog.Logger) *control.Server {
+	return control.NewServer(control.Options{
+		Gateway: g, Secret: secret, Views: views(g), Logger: log,
+		Open: func() bool { return g.Config().Approvals.Control },
+	})
+}
+
+// deskOf is how this command answers approvals: at its own gateway's desk, or
+// through the resident.
+func (c *connection) desk() desk {
+	if c.own != nil {
+		return ownDesk{c.own.Desk()}
+	}
+	return c.Client
+}
+
+// connectPatience is how long a command waits for the MCP servers.
+const connectPatience = 15 * time.Second
+
+// awaitServers waits until the servers of this process's gateway are connected,
+// and tells which are not. A resident's are as they are.
+func (a *app) awaitServers(ctx context.Context, c *connection) error {
+	if c.attached() {
+		return nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, connectPatience)
+	defer cancel()
+	slow := time.AfterFunc(time.Second, func() { a.tell("connecting to the MCP servers …") })
+	defer slow.Stop()
+	err := c.own.Ready(bounded)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for _, s := range c.own.Servers() {
+		switch {
+		case !s.Enabled || s.Live.Status == "connected":
+		case err != nil && s.Live.Error == "":
+			a.tell("server %s is missing: not connected within %s", approvals.Visible(s.Name), connectPatience)
+		default:
+			a.tell("server %s is missing: %s", approvals.Visible(s.Name), approvals.Visible(s.Live.Error))
+		}
+	}
+	return nil
+}

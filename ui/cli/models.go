@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pointsman/gateway"
+	"pointsman/gateway/servers"
+	"pointsman/gateway/tools"
+)
+
+// looking is a command that shows one of the gateway's views.
+type looking[T any] struct {
+	view   string // of the control socket
+	how    opening
+	before func(ctx context.Context, c *connection) error // nil: nothing is to be done
+	keep   func(T) T                                      // nil: all of it is shown
+	show   func(T) error                                  // for a person
+}
+
+// look shows a view, of the resident or of a gateway in this process.
+func look[T any](ctx context.Context, a *app, l looking[T], asJSON bool) (err error) {
+	conn, err := a.open(ctx, l.how)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closed := conn.Close(); err == nil {
+			err = closed
+		}
+	}()
+	if l.before != nil {
+		if err := l.before(ctx, conn); err != nil {
+			return err
+		}
+	}
+	var v T
+	if err := conn.Get(ctx, "/"+l.view, &v); err != nil {
+		return err
+	}
+	if l.keep != nil {
+		v = l.keep(v)
+	}
+	if asJSON {
+		return printJSON(a.Stdout, v)
+	}
+	return l.show(v)
+}
+
+// jsonFlag adds --json to a command.
+func jsonFlag(cmd *cobra.Command, to *bool) { cmd.Flags().BoolVar(to, "json", false, "print JSON") }
+
+func (a *app) modelsCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "models", Short: "List the models that can be asked for", Args: arguments(0, 0),
+		Example: "  pointsman models\n  pointsman models --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return look(cmd.Context(), a, looking[[]modelRow]{view: "models", before: discover, show: a.showModels}, asJSON)
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// discover asks the providers for their models, which a resident has done.
+func discover(ctx context.Context, c *connection) error {
+	if c.own != nil {
+		ctx, cancel := context.WithTimeout(ctx, connectPatience)
+		defer cancel()
+		c.own.Models().Discover(ctx)
+	}
+	return nil
+}
+
+func (a *app) showModels(list []modelRow) error {
+	var rows [][]string
+	for _, m := range list {
+		rows = append(rows, []string{m.ID, strings.Join(m.Aliases, ", "), m.Provider, tokens(m.ContextWindow), tokens(m.MaxOutput), m.Label})
+	}
+	return a.table([]string{"MODEL", "ALIASES", "PROVIDER", "CONTEXT", "OUTPUT", "LABEL"}, rows)
+}
+
+// tokens words a number of tokens that may not be known.
+func tokens(n *int64) string {
+	if n == nil {
+		return "-"
+	}
+	return strconv.FormatInt(*n, 10)
+}
+
+func (a *app) toolsCommand() *cobra.Command {
+	var asJSON bool
+	var server string
+	cmd := &cobra.Command{
+		Use: "tools", Short: "List the tools of the MCP servers, and what is held risky", Args: subcommandsOnly,
+		Example: "  pointsman tools --server filesystem\n  pointsman tools --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return look(cmd.Context(), a, looking[[]tools.Row]{
+				view: "tools", how: opening{start: true}, before: a.awaitServers,
+				keep: func(rows []tools.Row) []tools.Row { return ofServer(rows, server) }, show: a.showTools,
+			}, asJSON)
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	cmd.Flags().StringVar(&server, "server", "", "only the tools of server `NAME`")
+	cmd.AddCommand(&cobra.Command{
+		Use: "classify", Short: "Judge tools given as JSON lines, without any server", Args: arguments(0, 0),
+		Long:    "Read JSON lines {\"server\",\"name\",\"description\",\"inputSchema\",\"annotations\",\"trusted\"} and\nprint {\"server\",\"name\",\"class\",\"risky\",\"evidence\"} for each.",
+		Example: "  echo '{\"server\":\"fs\",\"name\":\"delete_file\"}' | pointsman tools classify",
+		RunE:    func(*cobra.Command, []string) error { return tools.ClassifyLines(a.Stdin, a.Stdout) },
+	})
+	return cmd
+}
+
+func ofServer(rows []tools.Row, server string) []tools.Row {
+	kept := []tools.Row{}
+	for _, row := range rows {
+		if server == "" || row.Server == server {
+			kept = append(kept, row)
+		}
+	}
+	return kept
+}
+
+func (a *app) showTools(list []tools.Row) error {
+	var rows [][]string
+	for _, t := range list {
+		about := strings.Join(t.Evidence, "; ")
+		if t.Missing != nil {
+			about = "not offered: " + *t.Missing
+		}
+		rows = append(rows, []string{t.Name, t.Server, string(t.Class), yesNo(t.Risky), about})
+	}
+	if len(rows) == 0 {
+		a.tell("There are no tools.")
+		return nil
+	}
+	return a.table([]string{"TOOL", "SERVER", "CLASS", "ASKS", "BECAUSE"}, rows)
+}
+
+func (a *app) serversCommand() *cobra.Command {
+	var asJSON bool
+	list := func(cmd *cobra.Command, _ []string) error {
+		return look(cmd.Context(), a, looking[[]servers.Status]{
+			view: "servers", how: opening{start: true}, before: a.awaitQuietly, show: a.showServers,
+		}, asJSON)
+	}
+	cmd := &cobra.Command{
+		Use: "servers", Short: "List the MCP servers and how they are", Args: subcommandsOnly, RunE: list,
+		Example: "  pointsman servers\n  pointsman servers list --json",
+	}
+	sub := &cobra.Command{Use: "list", Short: "List the MCP servers and how they are", Args: arguments(0, 0), RunE: list, Example: "  pointsman servers list --json"}
+	jsonFlag(cmd, &asJSON)
+	jsonFlag(sub, &asJSON)
+	cmd.AddCommand(sub)
+	return cmd
+}
+
+// awaitQuietly is awaitServers for a command that shows their state anyway.
+func (a *app) awaitQuietly(ctx context.Context, c *connection) error {
+	quiet := *a
+	quiet.Stderr = io.Discard
+	return quiet.awaitServers(ctx, c)
+}
+
+func (a *app) showServers(list []servers.Status) error {
+	var rows [][]string
+	for _, s := range list {
+		rows = append(rows, []string{s.Name, s.Transport, string(s.Live.Status), strconv.Itoa(s.Tools), s.Live.Since.Local().Format(time.DateTime), s.Live.Error})
+	}
+	if len(rows) == 0 {
+		a.tell("No MCP server is configured; add one under mcpServers (see `pointsman config path`).")
+		return nil
+	}
+	return a.table([]string{"SERVER", "TRANSPORT", "STATUS", "TOOLS", "SINCE", "ERROR"}, rows)
+}
+
+func (a *app) statusCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "status", Short: "Show whether Pointsman runs, and with what", Args: arguments(0, 0),
+		Long:    "Show whether Pointsman runs, and with what. When it does not run, the MCP servers are\nshown as stopped: they are not started to be looked at.",
+		Example: "  pointsman status\n  pointsman status --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asJSON {
+				return look(cmd.Context(), a, looking[json.RawMessage]{view: "status"}, true)
+			}
+			return look(cmd.Context(), a, looking[gateway.Status]{view: "status", show: a.showStatus}, false)
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func (a *app) showStatus(s gateway.Status) error {
+	state := "not running"
+	if s.Resident {
+		state = "running since " + s.Since.Local().Format(time.DateTime) + ", process " + strconv.Itoa(s.PID)
+	}
+	connected := 0
+	for _, server := range s.MCP.Inventory {
+		if server.Live.Status == servers.Connected {
+			connected++
+		}
+	}
+	rows := [][]string{
+		{"version", s.Version},
+		{"address", "http://" + s.Listen + "/v1"},
+		{"model", s.LLM.ModelID + " from " + s.LLM.Provider + " (" + keyState(s.LLM.APIKeyPresent) + ")"},
+		{"servers", strconv.Itoa(connected) + " of " + strconv.Itoa(len(s.MCP.Inventory)) + " connected, " + counted(s.MCP.Tools, "tool") + " offered"},
+		{"approvals", strconv.Itoa(s.Approvals.Pending) + " waiting"},
+		{"runs", strconv.FormatInt(s.Runs, 10) + " active"},
+	}
+	return a.table([]string{"pointsman", state}, rows)
+}
+
+func keyState(present bool) string {
+	if present {
+		return "its key is there"
+	}
+	return "no key"
+}

@@ -1,0 +1,246 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"pointsman/approvals"
+	"pointsman/gateway"
+	"pointsman/gateway/config"
+	"pointsman/gateway/control"
+	"pointsman/gateway/secrets"
+)
+
+// serveFlags are what `serve` is asked for.
+type serveFlags struct {
+	listen string
+	port   int
+	ask    string
+	noMCP  bool
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:     "serve",
+		Short:   "Serve the OpenAI-compatible endpoint until interrupted",
+		Long:    "Serve the OpenAI-compatible endpoint until interrupted. At a terminal, risky calls are\nasked about here.",
+		Example: "  pointsman serve\n  pointsman serve --port 8650 --ask none",
+		Args:    arguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(cmd.Flags().Changed("port")); err != nil {
+				return err
+			}
+			return a.serve(cmd.Context(), f)
+		},
+	}
+	cmd.Flags().StringVar(&f.listen, "listen", "", "listen on `ADDRESS`, such as 127.0.0.1:8640")
+	cmd.Flags().IntVar(&f.port, "port", -1, "listen on this `PORT` of the configured address; 0 takes a free one")
+	cmd.Flags().StringVar(&f.ask, "ask", "terminal", "`WHERE` risky calls are asked about: terminal or none")
+	cmd.Flags().BoolVar(&f.noMCP, "no-mcp", false, "do not connect the MCP servers")
+	return cmd
+}
+
+func (f *serveFlags) check(portSet bool) error {
+	switch {
+	case f.listen != "" && portSet:
+		return usagef("give --listen or --port, not both")
+	case portSet && (f.port < 0 || f.port > 65535):
+		return usagef("--port %d is no port; give a number from 0 to 65535", f.port)
+	case f.ask != "terminal" && f.ask != "none":
+		return usagef("--ask %s is not known; give terminal or none", f.ask)
+	}
+	return nil
+}
+
+// apply lays the flags over the configuration.
+func (f *serveFlags) apply(cfg *config.Config) {
+	if f.listen != "" {
+		cfg.Gateway.Listen = f.listen
+	}
+	if f.port >= 0 {
+		host, _, err := net.SplitHostPort(cfg.Gateway.Listen)
+		if err != nil {
+			return // the address itself is at fault, and is reported
+		}
+		cfg.Gateway.Listen = net.JoinHostPort(host, strconv.Itoa(f.port))
+	}
+}
+
+// serve is the resident without tray and windows.
+func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
+	home, err := a.home()
+	if err != nil {
+		return err
+	}
+	store, err := a.load(loading{dotEnv: true, flags: f.apply})
+	if err != nil {
+		return err
+	}
+	resident, err := control.Claim(home)
+	var running *control.RunningError
+	if errors.As(err, &running) {
+		return fmt.Errorf("%w; stop that one first, or give this one a home of its own with POINTSMAN_HOME", running)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, resident.Release()) }()
+	ln, err := listen(ctx, store.Config().Gateway.Listen)
+	if err != nil {
+		return err
+	}
+	return a.serveOn(ctx, ln, resident, store, home, f)
+}
+
+// listen opens the HTTP door's address, or says who has it.
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	var l net.ListenConfig
+	ln, err := l.Listen(ctx, "tcp", address)
+	if !errors.Is(err, addressInUse) {
+		if err != nil {
+			return nil, fmt.Errorf("listening on %s: %w; choose another address with --listen or gateway.listen", address, err)
+		}
+		return ln, nil
+	}
+	who := "another process"
+	if name := portHolder(address); name != "" {
+		who = name
+	}
+	return nil, fmt.Errorf("listening on %s: %s has the port; stop it, or choose another port with --port or gateway.listen", address, who)
+}
+
+// serveOn runs the resident on an open listener, which it closes.
+func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Resident, store *config.Store, home config.Home, f serveFlags) error {
+	log := a.logger(store.Config().Log.Level)
+	person := a.attendant(f.ask == "terminal", a.Stderr)
+	g, err := a.newGateway(ctx, store, home, gateway.Options{NoMCP: f.noMCP, Attended: person.attends, Logger: log})
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	door, err := resident.Listen(ln.Addr().String())
+	if err != nil {
+		return errors.Join(err, ln.Close(), g.Close())
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	work, ctx := errgroup.WithContext(ctx)
+	work.Go(func() error { return g.Serve(ctx, ln) })
+	work.Go(func() error { return controlServer(g, rand.Text(), log).Serve(ctx, door) })
+	g.Start()
+	a.announce(ln, store, f.noMCP)
+	work.Go(func() error { return a.tellKey(g, store.Config()) })
+	if person.terminal != nil {
+		work.Go(func() error { return a.attend(ctx, person, g) })
+	}
+	work.Go(func() error {
+		<-ctx.Done()
+		g.Desk().Close() // before the streams end, so that what waits is told why
+		return nil
+	})
+	err = work.Wait()
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	return errors.Join(err, g.Close())
+}
+
+// attendant is the person at this terminal, who is asked on out; nobody when
+// there is none.
+func (a *app) attendant(ask bool, out io.Writer) *attendant {
+	late := func(approvals.Request) { _, _ = fmt.Fprintln(out, "That call was not waiting any more.") }
+	if !ask || !a.interactive() {
+		return newAttendant(nil, late)
+	}
+	return newAttendant(approvals.NewTerminal(a.Stdin, out, approvals.TerminalOptions{Flush: a.flusher()}), late)
+}
+
+// attend asks at the terminal. That its input ends stops the asking alone.
+func (a *app) attend(ctx context.Context, person *attendant, g *gateway.Gateway) error {
+	err := person.Run(ctx, ownDesk{g.Desk()})
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		a.tell("asking at this terminal has ended: %v", err)
+		return nil
+	}
+	a.tell("this terminal's input has ended: risky calls are denied from now on")
+	return nil
+}
+
+func (a *app) announce(ln net.Listener, store *config.Store, noMCP bool) {
+	cfg := store.Config()
+	for _, problem := range store.Problems() {
+		a.tell("warning: %s", approvals.Visible(problem.Error()))
+	}
+	servers := len(cfg.MCPServers)
+	if noMCP {
+		servers = 0
+	}
+	a.tell("Pointsman %s serves http://%s/v1 with %s", a.Version, ln.Addr(), counted(servers, "MCP server"))
+}
+
+// counted words a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// tellKey makes sure that there is a key for clients, and tells where. A locked
+// keychain may be unlocked later; none at all never lets anybody in.
+func (a *app) tellKey(g *gateway.Gateway, cfg *config.Config) error {
+	if cfg.Gateway.Auth == "none" {
+		a.tell("No key is asked for (gateway.auth: none).")
+		return nil
+	}
+	_, err := g.AccessKey()
+	switch {
+	case errors.Is(err, secrets.ErrUnavailable):
+		return err
+	case err != nil:
+		a.tell("Nobody can connect yet: %v", err)
+	default:
+		a.tell("Clients need the key kept at %s.", keyPlace(a, cfg))
+	}
+	return nil
+}
+
+// keyPlace says where the gateway's key is, never what it is.
+func keyPlace(a *app, cfg *config.Config) string {
+	if a.Getenv("GATEWAY_API_KEY") != "" {
+		return "GATEWAY_API_KEY, in the environment"
+	}
+	if cfg.Gateway.APIKey.IsReference() {
+		return fmt.Sprintf("%s (gateway.api_key)", cfg.Gateway.APIKey)
+	}
+	return "gateway.api_key, in the configuration"
+}
+
+// logger writes the program's log to the standard error.
+func (a *app) logger(level string) *slog.Logger {
+	var least slog.Level
+	if err := least.UnmarshalText([]byte(level)); err != nil {
+		least = slog.LevelInfo // the configuration was checked
+	}
+	return slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: least}))
+}
+
+func (a *app) guardCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "guard", Short: "End the MCP servers of a gateway that was killed", Hidden: true, Args: arguments(0, 0),
+		Example: "  started by the gateway itself",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runGuard(cmd.Context(), a.Stdin) },
+	}
+}

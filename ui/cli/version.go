@@ -1,0 +1,22 @@
+package cli
+
+import (
+	"runtime"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) versionCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "version", Short: "Print the version", Args: arguments(0, 0), Example: "  pointsman version --json",
+		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return printJSON(a.Stdout, map[string]string{"version": a.Version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
+			}
+			return a.print("pointsman %s (%s, %s/%s)", a.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}

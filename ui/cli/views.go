@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"context"
+
+	"pointsman/gateway"
+)
+
+// modelRow is an element of `models --json`.
+type modelRow struct {
+	ID              string   `json:"id"`
+	Aliases         []string `json:"aliases"`
+	Label           string   `json:"label"`
+	Tier            string   `json:"tier"`
+	ContextWindow   *int64   `json:"context_window"` // tokens; null when no provider publishes it
+	MaxOutput       *int64   `json:"max_output"`
+	Provider        string   `json:"provider"`
+	Capability      bool     `json:"capability"` // a name of model_list rather than a model
+	ReasoningEffort string   `json:"reasoning_effort"`
+	Efforts         []string `json:"efforts"`
+}
+
+// views are what the control socket shows besides approvals and events.
+func views(g *gateway.Gateway) map[string]func(context.Context) any {
+	return map[string]func(context.Context) any{
+		"status":  func(ctx context.Context) any { return g.Status(ctx) },
+		"models":  func(context.Context) any { return modelRows(g) },
+		"tools":   func(context.Context) any { return g.Tools() },
+		"servers": func(context.Context) any { return g.Servers() },
+	}
+}
+
+func modelRows(g *gateway.Gateway) []modelRow {
+	rows := []modelRow{}
+	for _, m := range g.Models().List() {
+		rows = append(rows, modelRow{
+			ID: m.ID, Aliases: append([]string{}, m.Aliases...), Label: m.Label, Tier: m.Tier,
+			ContextWindow: m.ContextWindow, MaxOutput: m.MaxOutput, Provider: m.OwnedBy, Capability: m.Capability,
+			ReasoningEffort: m.ReasoningEffort, Efforts: append([]string{}, m.Efforts...),
+		})
+	}
+	return rows
+}
