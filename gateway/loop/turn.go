@@ -91,7 +91,7 @@ func (t *turn) split() (ours, theirs []*call) {
 // text is what the model said.
 func (t *turn) text() string {
 	if t.reply != nil {
-		return gjson.GetBytes(t.message, "content").String()
+		return models.Lookup(t.message, "content").String()
 	}
 	return t.fields.get("content")
 }
@@ -168,7 +168,7 @@ func (f fields) get(name string) string {
 
 // readPlain reads a plain reply's message and calls.
 func (r *run) readPlain(reply *models.Reply) *turn {
-	choice := gjson.GetBytes(reply.Body, "choices.0")
+	choice := models.Lookup(reply.Body, "choices.0")
 	message := choice.Get("message")
 	t := &turn{header: reply.Header, reply: reply.Body, message: []byte(message.Raw), finish: choice.Get("finish_reason").String()}
 	if usage := gjson.GetBytes(reply.Body, "usage"); usage.IsObject() {

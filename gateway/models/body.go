@@ -36,23 +36,32 @@ func ParseBody(data []byte) (*Body, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("the body is not valid UTF-8")
 	}
-	b := &Body{raw: data, members: make([]member, 0, 12)}
+	b, end := index(data)
+	switch {
+	case end == tooDeep:
+		return nil, fmt.Errorf("the body nests arrays and objects more than %d deep", maxDepth)
+	case end < 0:
+		return nil, errors.New("the body is not valid JSON")
+	case b == nil:
+		return nil, fmt.Errorf("the body must be a JSON object, not %s", jsonKind(gjson.Parse(view(data))))
+	}
+	return b, b.checkKeys()
+}
+
+// index checks that data is JSON and indexes its top level; b is nil when it is
+// no object, and end is negative when it is no JSON.
+func index(data []byte) (b *Body, end int) {
 	begin := skipSpace(data, 0)
-	var end int
 	if begin < len(data) && data[begin] == '{' {
+		b = &Body{raw: data, members: make([]member, 0, 12)}
 		end = skipObject(data, begin, 0, b.append)
 	} else {
 		end = skipValue(data, begin, 0)
 	}
-	switch {
-	case end == tooDeep:
-		return nil, fmt.Errorf("the body nests arrays and objects more than %d deep", maxDepth)
-	case end < 0 || skipSpace(data, end) < len(data):
-		return nil, errors.New("the body is not valid JSON")
-	case data[begin] != '{':
-		return nil, fmt.Errorf("the body must be a JSON object, not %s", jsonKind(gjson.Parse(view(data))))
+	if end >= 0 && skipSpace(data, end) < len(data) {
+		end = malformed
 	}
-	return b, b.checkKeys()
+	return b, end
 }
 
 // append adds a member as it is written.
@@ -87,6 +96,10 @@ func (b *Body) checkKeys() error {
 // view returns data as a string without a copy. Documents are never changed once
 // they are parsed, which makes it safe here.
 func view(data []byte) string { return unsafe.String(unsafe.SliceData(data), len(data)) }
+
+// Lookup finds a path of gjson's in JSON text without a copy: data must not be
+// changed as long as the result, or a string of it, is used.
+func Lookup(data []byte, path string) gjson.Result { return gjson.Get(view(data), path) }
 
 // Elements returns the elements of a JSON array as parts of it, without a copy;
 // none when it is no array.

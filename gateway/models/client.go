@@ -141,7 +141,7 @@ func (r *Router) doOnce(ctx context.Context, d *Deployment, body *Body, stream b
 	if stream {
 		err = reply.begin(&patientReader{r: response.Body, timer: timer, patience: d.Timeout}, response)
 	} else {
-		err = reply.readPlain(response.Body)
+		err = reply.readPlain(response)
 	}
 	if err != nil {
 		reply.Close()
@@ -152,7 +152,7 @@ func (r *Router) doOnce(ctx context.Context, d *Deployment, body *Body, stream b
 
 func (r *Router) resolveKey(ctx context.Context, d *Deployment) (string, error) {
 	if d.key == "" {
-		if d.local || d.Provider == DemoProvider {
+		if d.local || loopback(d.BaseURL) || d.Provider == DemoProvider {
 			return "", nil
 		}
 		return "", d.noKey(errors.New("no api_key is configured"))
@@ -217,8 +217,8 @@ func plainCause(err error) string {
 }
 
 // readPlain reads a whole plain answer and checks that it is one.
-func (r *Reply) readPlain(body io.Reader) error {
-	data, err := readAll(body)
+func (r *Reply) readPlain(response *http.Response) error {
+	data, err := readAll(response.Body, response.ContentLength)
 	if err != nil {
 		return r.Deployment.failure(r.ctx, err)
 	}
@@ -230,12 +230,13 @@ func (r *Reply) readPlain(body io.Reader) error {
 }
 
 func (r *Reply) checkPlain(data []byte) error {
+	reply, end := index(data)
 	switch {
-	case !gjson.ValidBytes(data) || !gjson.ParseBytes(data).IsObject():
+	case end < 0 || reply == nil:
 		return r.Deployment.malformed("its reply is not a JSON object: " + cut(saidBy(data), 200))
-	case gjson.GetBytes(data, "error").IsObject():
+	case reply.Get("error").IsObject():
 		return r.Deployment.malformed(saidBy(data))
-	case !gjson.GetBytes(data, "choices.0.message").IsObject():
+	case !Lookup(reply.Raw("choices"), "0.message").IsObject():
 		return r.Deployment.malformed("its reply has no choices")
 	default:
 		return nil
@@ -253,7 +254,7 @@ func (d *Deployment) malformed(why string) *Error {
 // although a stream was asked for is turned into a stream of one event.
 func (r *Reply) begin(body io.Reader, response *http.Response) error {
 	if media, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); media == "application/json" {
-		data, err := readAll(body)
+		data, err := readAll(body, response.ContentLength)
 		if err != nil {
 			return r.Deployment.failure(r.ctx, err)
 		}
@@ -324,12 +325,15 @@ func withMember(object []byte, key string, value []byte) []byte {
 	return b.Bytes()
 }
 
-func readAll(r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxReply+1))
-	if err == nil && len(data) > maxReply {
+// readAll reads r to its end. A size that was announced saves growing the buffer.
+func readAll(r io.Reader, announced int64) ([]byte, error) {
+	var buf bytes.Buffer
+	buf.Grow(int(min(max(announced, 512), 1<<20)) + bytes.MinRead)
+	_, err := buf.ReadFrom(io.LimitReader(r, maxReply+1))
+	if err == nil && buf.Len() > maxReply {
 		return nil, fmt.Errorf("the reply is longer than %d bytes", maxReply)
 	}
-	return data, err
+	return buf.Bytes(), err
 }
 
 // patientReader gives each read of a stream its own time to wait.

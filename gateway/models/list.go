@@ -106,7 +106,7 @@ func (r *Router) ask(ctx context.Context, provider string) ([]string, error) {
 		return nil, fmt.Errorf("GET %smodels: %w", d.BaseURL, err)
 	}
 	defer reply.Body.Close()
-	body, err := readAll(reply.Body)
+	body, err := readAll(reply.Body, reply.ContentLength)
 	if err != nil {
 		return nil, fmt.Errorf("reading GET %smodels: %w", d.BaseURL, err)
 	}

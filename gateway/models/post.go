@@ -1,6 +1,7 @@
 package models
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ func (r *Router) post(ctx context.Context, d *Deployment, body *Body) (*http.Res
 	}
 	if response.StatusCode >= 300 {
 		defer response.Body.Close()
-		said, err := readAll(response.Body)
+		said, err := readAll(response.Body, response.ContentLength)
 		if err != nil {
 			return nil, d.failure(ctx, err)
 		}
@@ -41,17 +42,19 @@ func (r *Router) post(ctx context.Context, d *Deployment, body *Body) (*http.Res
 // chatRequest makes the HTTP request of a chat completion.
 func (r *Router) chatRequest(ctx context.Context, d *Deployment, body *Body) (*http.Request, error) {
 	pieces, size := body.pieces()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.BaseURL+"chat/completions", http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.BaseURL+"chat/completions", bytes.NewReader(pieces[0]))
 	if err != nil {
 		return nil, err
 	}
-	req.ContentLength = size
-	req.GetBody = func() (io.ReadCloser, error) { // for a kept connection that turns out to be closed
-		unread := net.Buffers(slices.Clone(pieces))
-		return io.NopCloser(&unread), nil
-	}
-	if req.Body, err = req.GetBody(); err != nil {
-		return nil, err
+	if len(pieces) > 1 { // one piece goes out together with the headers
+		req.ContentLength = size
+		req.GetBody = func() (io.ReadCloser, error) { // for a kept connection that turns out to be closed
+			unread := net.Buffers(slices.Clone(pieces))
+			return io.NopCloser(&unread), nil
+		}
+		if req.Body, err = req.GetBody(); err != nil {
+			return nil, err
+		}
 	}
 	req.Header["Content-Type"] = []string{"application/json"}
 	req.Header["Accept"] = []string{"application/json"}

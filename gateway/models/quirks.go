@@ -22,16 +22,16 @@ type quirk struct {
 // quirks are applied in order, after the deployment's own defaults.
 var quirks = []quirk{
 	{"DeepSeek serves the GPT-6 tiers with deepseek-flash", func(d *Deployment, b *Body) bool {
-		return d.isDeepSeek() && gpt6(d.Model)
+		return gpt6(d.Model) && d.isDeepSeek()
 	}, deepSeekTier},
 	{"the GPT-6 family takes function tools on chat completions with effort none only", func(d *Deployment, b *Body) bool {
-		return !d.isDeepSeek() && gpt6(d.Model) && hasFunctionTools(b)
+		return gpt6(d.Model) && !d.isDeepSeek() && hasFunctionTools(b)
 	}, effortNone},
 	{"OpenAI's reasoning models take max_completion_tokens", func(d *Deployment, b *Body) bool {
 		return d.Provider == "openai" && gpt6(d.Model) && b.Has("max_tokens") && !b.Has("max_completion_tokens")
 	}, renameKey("max_tokens", "max_completion_tokens")},
 	{"these providers know max_tokens alone", func(d *Deployment, b *Body) bool {
-		return (d.isDeepSeek() || d.Provider == "zai" || d.Provider == "mistral") && b.Has("max_completion_tokens") && !b.Has("max_tokens")
+		return b.Has("max_completion_tokens") && !b.Has("max_tokens") && (d.Provider == "zai" || d.Provider == "mistral" || d.isDeepSeek())
 	}, renameKey("max_completion_tokens", "max_tokens")},
 }
 

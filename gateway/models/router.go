@@ -92,7 +92,7 @@ type Deployment struct {
 	key     config.Secret
 	headers map[string]config.Secret
 	params  config.LiteLLMParams // defaults to add where the caller is silent
-	local   bool
+	local   bool                 // needs no key, as no endpoint on this machine does
 	// inputCost and outputCost are US dollars per token, nil when unknown.
 	inputCost, outputCost *float64
 }
@@ -238,7 +238,7 @@ func (r *Router) at(provider, model string) (*Deployment, error) {
 	}
 	d := r.endpoint(provider, base, model)
 	d.key, d.headers = p.APIKey, p.Headers
-	d.local = known.Local || configured && !isKnown || loopback(base)
+	d.local = known.Local || configured && !isKnown
 	if p.Timeout > 0 {
 		d.Timeout = time.Duration(p.Timeout)
 	}
@@ -251,7 +251,6 @@ func (r *Router) endpoint(provider, base, model string) *Deployment {
 		BaseURL:  strings.TrimRight(base, "/") + "/",
 		Model:    model,
 		Timeout:  seconds(r.cfg.Limits.RequestTimeoutS),
-		local:    loopback(base),
 	}
 }
 
