@@ -244,7 +244,7 @@ func (g *Gateway) loopSettings() loop.Settings {
 func (g *Gateway) apply(cfg *config.Config) error {
 	next := &live{cfg: cfg}
 	var err error
-	options := models.Options{Resolve: g.resolver.Resolve, Client: g.client, UserAgent: "pointsman/" + g.opts.Version, Logger: g.log}
+	options := models.Options{Resolve: g.resolver.Resolve, Client: g.client, Redact: g.redactor.Redact, UserAgent: "pointsman/" + g.opts.Version, Logger: g.log}
 	if g.opts.Demo {
 		options.Demo = demo.Transport{Pace: 25 * time.Millisecond}
 	}

@@ -30,12 +30,23 @@ type member struct {
 	elements [][]byte // of value when it is an array and came so; else nil
 }
 
-// ParseBody checks that data is one JSON object in valid UTF-8, nested at most
-// 1,000 deep and with no key twice, and indexes its top level. It keeps data.
+// ParseBody reads what a client sends: one JSON object as ParseObject takes it,
+// in valid UTF-8 and with no key twice, since readers differ on which counts.
 func ParseBody(data []byte) (*Body, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("the body is not valid UTF-8")
 	}
+	b, err := ParseObject(data)
+	if err != nil {
+		return nil, err
+	}
+	return b, b.checkKeys()
+}
+
+// ParseObject checks that data is one JSON object, nested at most 1,000 deep,
+// and indexes its top level. It keeps data. Of a key that appears more than once
+// the first counts, and Set and Delete leave no other.
+func ParseObject(data []byte) (*Body, error) {
 	b, end := index(data)
 	switch {
 	case end == tooDeep:
@@ -45,7 +56,28 @@ func ParseBody(data []byte) (*Body, error) {
 	case b == nil:
 		return nil, fmt.Errorf("the body must be a JSON object, not %s", jsonKind(gjson.Parse(view(data))))
 	}
-	return b, b.checkKeys()
+	return b, nil
+}
+
+// Valid reports whether data is JSON, nested at most 1,000 deep.
+func Valid(data []byte) bool {
+	end := skipValue(data, skipSpace(data, 0), 0)
+	return end >= 0 && skipSpace(data, end) == len(data)
+}
+
+// WithMember returns object with key set to value, or without key when value is
+// empty. What is not an object comes back as it is.
+func WithMember(object []byte, key string, value []byte) []byte {
+	b, err := ParseObject(object)
+	if err != nil {
+		return object
+	}
+	if len(value) == 0 {
+		b.Delete(key)
+	} else {
+		b.Set(key, value)
+	}
+	return b.Bytes()
 }
 
 // index checks that data is JSON and indexes its top level; b is nil when it is
@@ -125,11 +157,18 @@ func jsonKind(r gjson.Result) string {
 	}
 }
 
-func (b *Body) find(key string) *member {
+func (b *Body) position(key string) int {
 	for i := range b.members {
 		if b.members[i].key == key {
-			return &b.members[i]
+			return i
 		}
+	}
+	return -1
+}
+
+func (b *Body) find(key string) *member {
+	if i := b.position(key); i >= 0 {
+		return &b.members[i]
 	}
 	return nil
 }
@@ -171,24 +210,27 @@ func (b *Body) Has(key string) bool { return b.find(key) != nil }
 // Set gives key a value, which must be valid JSON, in its place or at the end.
 func (b *Body) Set(key string, value []byte) {
 	b.raw = nil
-	if m := b.find(key); m != nil {
-		m.value, m.elements = value, nil
+	i := b.position(key)
+	if i < 0 {
+		b.members = append(b.members, member{key: key, name: quote(key), value: value})
 		return
 	}
-	b.members = append(b.members, member{key: key, name: quote(key), value: value})
+	b.members[i].value, b.members[i].elements = value, nil
+	b.deleteFrom(i+1, key)
 }
 
 // SetString gives key a string value.
 func (b *Body) SetString(key, value string) { b.Set(key, quote(value)) }
 
 // Delete removes key.
-func (b *Body) Delete(key string) {
-	for i := range b.members {
-		if b.members[i].key == key {
-			b.members = append(b.members[:i:i], b.members[i+1:]...)
-			b.raw = nil
-			return
-		}
+func (b *Body) Delete(key string) { b.deleteFrom(0, key) }
+
+// deleteFrom removes the members with that key from index from on.
+func (b *Body) deleteFrom(from int, key string) {
+	tail := b.members[from:]
+	kept := slices.DeleteFunc(tail, func(m member) bool { return m.key == key })
+	if len(kept) < len(tail) {
+		b.members, b.raw = b.members[:from+len(kept)], nil
 	}
 }
 

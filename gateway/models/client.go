@@ -15,8 +15,11 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxReply is the longest plain reply that is read, in bytes.
+// maxReply is the longest reply that is read, in bytes: of a plain one, its body;
+// of a stream, the data of its events.
 const maxReply = 128 << 20
+
+var errLongReply = fmt.Errorf("the reply is longer than %d bytes", maxReply)
 
 // errTimeout is the cause of a context that ended because a provider took too long.
 var errTimeout = errors.New("the provider did not answer in time")
@@ -30,6 +33,7 @@ type Reply struct {
 
 	first  []byte
 	events *Events
+	read   int // bytes of events so far
 	body   io.Closer
 	cancel context.CancelFunc
 	ctx    context.Context // bounds each wait for the stream's next event
@@ -43,6 +47,9 @@ func (r *Reply) Next() ([]byte, error) {
 		return first, nil
 	}
 	data, err := r.events.Next()
+	if r.read += len(data); r.read > maxReply {
+		err = errLongReply
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, r.Deployment.failure(r.ctx, err)
 	}
@@ -126,7 +133,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // doOnce makes one request and waits for its first byte, or for all of a plain
 // answer. Once a stream has begun, each wait for its next bytes may take as long
-// as the deployment's time-out.
+// as the deployment's time-out; while nobody waits, no time runs.
 func (r *Router) doOnce(ctx context.Context, d *Deployment, body *Body, stream bool, deadline time.Time) (*Reply, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(time.Until(deadline), func() { cancel(errTimeout) })
@@ -165,11 +172,11 @@ func (r *Router) resolveKey(ctx context.Context, d *Deployment) (string, error) 
 }
 
 func (d *Deployment) noKey(err error) *Error {
-	return &Error{
+	return d.clean(&Error{
 		Code: AuthFailed, Status: http.StatusForbidden, Err: err,
 		Message: fmt.Sprintf("no key for provider %s: %v; store one with `pointsman keys set %s` and write `providers: {%s: {api_key: keychain:%s}}`",
 			d.Provider, err, d.Provider, d.Provider, d.Provider),
-	}
+	})
 }
 
 // KeyPresent reports whether the deployment's key can be had now (a local
@@ -193,10 +200,10 @@ func (d *Deployment) failure(ctx context.Context, err error) *Error {
 	case ctx.Err() != nil:
 		return &Error{Code: UpstreamError, Status: http.StatusBadGateway, Err: context.Cause(ctx), Message: "the request was cancelled"}
 	default:
-		return &Error{
+		return d.clean(&Error{
 			Code: UpstreamError, Status: http.StatusBadGateway, Err: err,
 			Message: fmt.Sprintf("provider %s at %s: %s", d.Provider, d.BaseURL, plainCause(err)),
-		}
+		})
 	}
 }
 
@@ -236,7 +243,7 @@ func (r *Reply) checkPlain(data []byte) error {
 		return r.Deployment.malformed("its reply is not a JSON object: " + cut(saidBy(data), 200))
 	case reply.Get("error").IsObject():
 		return r.Deployment.malformed(saidBy(data))
-	case !Lookup(reply.Raw("choices"), "0.message").IsObject():
+	case !reply.Get("choices").IsArray() || !Lookup(reply.Raw("choices"), "0.message").IsObject():
 		return r.Deployment.malformed("its reply has no choices")
 	default:
 		return nil
@@ -244,10 +251,10 @@ func (r *Reply) checkPlain(data []byte) error {
 }
 
 func (d *Deployment) malformed(why string) *Error {
-	return &Error{
+	return d.clean(&Error{
 		Code: UpstreamError, Status: http.StatusBadGateway,
 		Message: fmt.Sprintf("provider %s failed: %s", d.Provider, why),
-	}
+	})
 }
 
 // begin waits for a stream's first event. A provider that answers plainly
@@ -300,29 +307,29 @@ func asEvents(reply []byte) []byte {
 		if calls := choice.Get("message.tool_calls"); calls.IsArray() {
 			var indexed [][]byte
 			for i, call := range calls.Array() {
-				indexed = append(indexed, AddMember([]byte(call.Raw), "index", fmt.Appendf(nil, "%d", i)))
+				indexed = append(indexed, WithMember([]byte(call.Raw), "index", fmt.Appendf(nil, "%d", i)))
 			}
-			delta = withMember(delta, "tool_calls", Append(nil, indexed...))
+			delta = WithMember(delta, "tool_calls", Append(nil, indexed...))
 		}
-		choices = append(choices, withMember(withMember([]byte(choice.Raw), "message", nil), "delta", delta))
+		choices = append(choices, WithMember(WithMember([]byte(choice.Raw), "message", nil), "delta", delta))
 	}
-	chunk := withMember(reply, "choices", Append(nil, choices...))
-	chunk = withMember(chunk, "object", []byte(`"chat.completion.chunk"`))
-	return fmt.Appendf(nil, "data: %s\n\ndata: [DONE]\n\n", bytes.ReplaceAll(chunk, []byte("\n"), []byte(" ")))
+	chunk := WithMember(reply, "choices", Append(nil, choices...))
+	chunk = WithMember(chunk, "object", []byte(`"chat.completion.chunk"`))
+	return fmt.Appendf(nil, "data: %s\n\ndata: [DONE]\n\n", OneLine(chunk))
 }
 
-// withMember returns object with key set to value, or without it when value is nil.
-func withMember(object []byte, key string, value []byte) []byte {
-	b, err := ParseBody(object)
-	if err != nil { // not an object after all: leave it as it is
-		return object
+// OneLine returns JSON without line breaks, which an event's data may not hold.
+// Strings in JSON hold none, so that only spaces change.
+func OneLine(data []byte) []byte {
+	if bytes.IndexByte(data, '\n') < 0 && bytes.IndexByte(data, '\r') < 0 {
+		return data
 	}
-	if value == nil {
-		b.Delete(key)
-	} else {
-		b.Set(key, value)
-	}
-	return b.Bytes()
+	return bytes.Map(func(c rune) rune {
+		if c == '\n' || c == '\r' {
+			return ' '
+		}
+		return c
+	}, data)
 }
 
 // readAll reads r to its end. A size that was announced saves growing the buffer.
@@ -331,21 +338,28 @@ func readAll(r io.Reader, announced int64) ([]byte, error) {
 	buf.Grow(int(min(max(announced, 512), 1<<20)) + bytes.MinRead)
 	_, err := buf.ReadFrom(io.LimitReader(r, maxReply+1))
 	if err == nil && buf.Len() > maxReply {
-		return nil, fmt.Errorf("the reply is longer than %d bytes", maxReply)
+		return nil, errLongReply
 	}
 	return buf.Bytes(), err
 }
 
-// patientReader gives each read of a stream its own time to wait.
+// patientReader gives each read of a stream its own time to wait; the first has
+// what is left of the request's. Between reads, while the caller takes its time,
+// the timer stands.
 type patientReader struct {
 	r        io.Reader
 	timer    *time.Timer
 	patience time.Duration
+	begun    bool
 }
 
 func (p *patientReader) Read(buf []byte) (int, error) {
+	if p.begun {
+		p.timer.Reset(p.patience)
+	}
+	p.begun = true
 	n, err := p.r.Read(buf)
-	p.timer.Reset(p.patience)
+	p.timer.Stop()
 	return n, err
 }
 

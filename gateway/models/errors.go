@@ -109,9 +109,27 @@ func AsError(err error) *Error {
 	}
 }
 
+// clean takes credentials out of an error made of what others said: providers
+// repeat keys, and addresses may hold them.
+func (d *Deployment) clean(e *Error) *Error {
+	if d.redact == nil {
+		return e
+	}
+	e.Message = d.redact(e.Message)
+	if e.Body == nil {
+		return e
+	}
+	if body := d.redact(string(e.Body)); body != string(e.Body) {
+		if e.Body = []byte(body); !Valid(e.Body) {
+			e.Body = nil // the message tells it
+		}
+	}
+	return e
+}
+
 // fromStatus turns a provider's reply with an error status into an Error.
-func fromStatus(provider string, status int, header http.Header, body []byte) *Error {
-	said := saidBy(body)
+func (d *Deployment) fromStatus(status int, header http.Header, body []byte) *Error {
+	provider, said := d.Provider, saidBy(body)
 	e := &Error{RetryAfter: retryAfter(header)}
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
@@ -132,11 +150,11 @@ func fromStatus(provider string, status int, header http.Header, body []byte) *E
 	default: // the caller's fault, in the provider's words
 		e.Code, e.Status = InvalidRequest, status
 		e.Message = said
-		if gjson.GetBytes(body, "error").IsObject() && gjson.ValidBytes(body) {
+		if Valid(body) && gjson.GetBytes(body, "error").IsObject() {
 			e.Body = body
 		}
 	}
-	return e
+	return d.clean(e)
 }
 
 // contextExceeded reports whether a provider says that the prompt is too long,

@@ -111,7 +111,7 @@ func (r *Router) ask(ctx context.Context, provider string) ([]string, error) {
 		return nil, fmt.Errorf("reading GET %smodels: %w", d.BaseURL, err)
 	}
 	if reply.StatusCode >= 300 {
-		return nil, fromStatus(provider, reply.StatusCode, reply.Header, body)
+		return nil, d.fromStatus(reply.StatusCode, reply.Header, body)
 	}
 	var ids []string
 	for _, id := range gjson.GetBytes(body, "data.#.id").Array() {

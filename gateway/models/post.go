@@ -34,7 +34,7 @@ func (r *Router) post(ctx context.Context, d *Deployment, body *Body) (*http.Res
 		if err != nil {
 			return nil, d.failure(ctx, err)
 		}
-		return nil, fromStatus(d.Provider, response.StatusCode, response.Header, said)
+		return nil, d.fromStatus(response.StatusCode, response.Header, said)
 	}
 	return response, nil
 }

@@ -27,6 +27,8 @@ type Options struct {
 	Client *http.Client
 	// Demo answers requests to the demo provider. If nil, there is none.
 	Demo http.RoundTripper
+	// Redact takes credentials out of what an error says. If nil, nothing is.
+	Redact func(text string) string
 	// UserAgent is sent to providers.
 	UserAgent string
 	// Logger takes what is not worth failing for. If nil, nothing is logged.
@@ -93,6 +95,7 @@ type Deployment struct {
 	headers map[string]config.Secret
 	params  config.LiteLLMParams // defaults to add where the caller is silent
 	local   bool                 // needs no key, as no endpoint on this machine does
+	redact  func(string) string  // may be nil
 	// inputCost and outputCost are US dollars per token, nil when unknown.
 	inputCost, outputCost *float64
 }
@@ -251,6 +254,7 @@ func (r *Router) endpoint(provider, base, model string) *Deployment {
 		BaseURL:  strings.TrimRight(base, "/") + "/",
 		Model:    model,
 		Timeout:  seconds(r.cfg.Limits.RequestTimeoutS),
+		redact:   r.opts.Redact,
 	}
 }
 

@@ -8,8 +8,10 @@ import (
 	"io"
 )
 
-// maxEvent is the longest line of a stream that is accepted, in bytes.
+// maxEvent is the longest event of a stream that is accepted, in bytes.
 const maxEvent = 32 << 20
+
+var errLongEvent = fmt.Errorf("one event of the stream is longer than %d bytes", maxEvent)
 
 // Events reads the data of server-sent events, one at a time, as the HTML
 // specification defines them (CR LF too, comments and other fields skipped,
@@ -43,25 +45,32 @@ func (e *Events) Next() ([]byte, error) {
 			}
 			continue
 		}
-		if value, ok := dataField(line); ok {
-			if some {
-				e.data = append(e.data, '\n')
-			}
-			e.data = append(e.data, value...)
-			some = true
+		some = e.take(line, some)
+		if len(e.data) > maxEvent {
+			return nil, errLongEvent
 		}
 	}
 }
 
 func (e *Events) lastEvent(line []byte, some bool) ([]byte, error) {
-	if value, ok := dataField(line); ok {
-		e.data = append(e.data, value...)
-		some = true
-	}
-	if !some {
+	if !e.take(line, some) {
 		return nil, io.EOF
 	}
 	return e.data, nil
+}
+
+// take adds a line to the event; some says whether the event has data already,
+// and the result whether it has now.
+func (e *Events) take(line []byte, some bool) bool {
+	value, ok := dataField(line)
+	if !ok {
+		return some
+	}
+	if some {
+		e.data = append(e.data, '\n')
+	}
+	e.data = append(e.data, value...)
+	return true
 }
 
 // Buffered reports whether a whole event can be read without waiting.
@@ -92,7 +101,7 @@ func (e *Events) longLine(start []byte) ([]byte, error) {
 		more, err := e.r.ReadSlice('\n')
 		long = append(long, more...)
 		if len(long) > maxEvent {
-			return nil, fmt.Errorf("one event of the stream is longer than %d bytes", maxEvent)
+			return nil, errLongEvent
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return long, err
