@@ -26,6 +26,7 @@ type eventWriter struct {
 	begun  bool
 	ended  bool
 	last   time.Time // of the last write
+	until  time.Time // when a write that does not end is given up
 	timer  *time.Timer
 	buffer []byte
 }
@@ -68,7 +69,10 @@ func (e *eventWriter) flushLocked() error {
 	}
 	e.beginLocked()
 	e.last = time.Now()
-	_ = e.control.SetWriteDeadline(e.last.Add(writePatience)) // not all writers can
+	if e.until.Sub(e.last) < writePatience {
+		e.until = e.last.Add(writePatience + time.Second) // a second more, to set it once in a second
+		_ = e.control.SetWriteDeadline(e.until)           // not all writers can
+	}
 	_, err := e.w.Write(e.buffer)
 	e.buffer = e.buffer[:0]
 	if err != nil {

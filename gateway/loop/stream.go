@@ -28,14 +28,15 @@ func (r *run) readStream(reply *models.Reply) (*turn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !gjson.ValidBytes(data) {
+		c, ok := models.ParseChunk(data)
+		if !ok {
 			return nil, reply.Broken("its stream holds an event that is not JSON")
 		}
-		if why := models.StreamError(data); why != "" {
+		if why := c.Failure(); why != "" {
 			return nil, reply.Broken(why)
 		}
 		r.begin(reply.Header)
-		if err := r.chunk(t, data); err != nil {
+		if err := r.chunk(t, data, &c); err != nil {
 			return nil, err
 		}
 		if !reply.Buffered() {
@@ -56,13 +57,13 @@ func (r *run) readStream(reply *models.Reply) (*turn, error) {
 }
 
 // chunk takes one chunk of the stream. Most are text, and go on as they came.
-func (r *run) chunk(t *turn, data []byte) error {
-	finish := gjson.GetBytes(data, "choices.0.finish_reason").String()
-	hasUsage := bytes.Contains(data, []byte(`"usage"`)) && gjson.GetBytes(data, "usage").IsObject()
-	hasCalls := bytes.Contains(data, []byte(`"tool_calls"`))
-	r.first(data)
+func (r *run) chunk(t *turn, data []byte, c *models.Chunk) error {
+	finish := models.Text(c.Finish)
+	hasUsage := len(c.Usage) > 0 && c.Usage[0] == '{'
+	hasCalls := c.Calls != nil
+	r.first(c)
 	if len(r.ours) > 0 {
-		r.collect(t, data)
+		r.collect(t, c.Delta)
 	}
 	if finish == "" && !hasUsage && !hasCalls && r.report.Rounds == 1 {
 		return r.send(data)
@@ -94,12 +95,12 @@ func (r *run) chunk(t *turn, data []byte) error {
 }
 
 // first notes what all chunks of the stream have to share.
-func (r *run) first(data []byte) {
+func (r *run) first(c *models.Chunk) {
 	if r.model == "" {
-		r.model = gjson.GetBytes(data, "model").String()
+		r.model = models.Text(c.Model)
 	}
 	if r.firstID == "" {
-		r.firstID = gjson.GetBytes(data, "id").String()
+		r.firstID = models.Text(c.ID)
 	}
 }
 
@@ -112,8 +113,8 @@ func (r *run) send(data []byte) error {
 
 // collect joins the texts of the deltas: they are the message that the next
 // round's history needs.
-func (r *run) collect(t *turn, data []byte) {
-	gjson.GetBytes(data, "choices.0.delta").ForEach(func(key, value gjson.Result) bool {
+func (r *run) collect(t *turn, delta []byte) {
+	gjson.ParseBytes(delta).ForEach(func(key, value gjson.Result) bool {
 		if value.Type == gjson.String && key.String() != "role" {
 			t.fields.add(key.String(), value.String())
 			if key.String() == "content" && value.String() != "" {

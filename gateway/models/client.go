@@ -278,22 +278,12 @@ func (r *Reply) begin(body io.Reader, response *http.Response) error {
 		return r.Deployment.malformed("its stream ended before it began")
 	case err != nil:
 		return r.Deployment.failure(r.ctx, err)
-	case StreamError(data) != "":
-		return r.Deployment.malformed(StreamError(data))
+	}
+	if chunk, ok := ParseChunk(data); ok && chunk.Failure() != "" {
+		return r.Deployment.malformed(chunk.Failure())
 	}
 	r.first = bytes.Clone(data)
 	return nil
-}
-
-// StreamError returns the message of an error sent as an event, or "".
-func StreamError(data []byte) string {
-	if !bytes.Contains(data, []byte(`"error"`)) {
-		return ""
-	}
-	if e := gjson.GetBytes(data, "error"); !e.Exists() || e.Type == gjson.Null || gjson.GetBytes(data, "choices.0").Exists() {
-		return ""
-	}
-	return saidBy(data)
 }
 
 // Broken returns the error of a stream that failed after it had begun.
