@@ -1,0 +1,42 @@
+// Package e2e tests the built program from outside: real clients speak to its
+// HTTP door, real MCP servers run below it, and a scripted provider answers for
+// the model. TestMain builds the program once; each test starts its own, in a
+// home of its own. Processes and goroutines end with the test that started them.
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// binaryVariable names a program to test instead of building one.
+const binaryVariable = "POINTSMAN_E2E_BINARY"
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "pointsman-e2e")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	if os.Getenv(binaryVariable) == "" {
+		path := filepath.Join(dir, "pointsman")
+		build := exec.Command("go", "build", "-race", "-o", path, "..")
+		if said, err := build.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, said)
+			return 1
+		}
+		if err := os.Setenv(binaryVariable, path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return m.Run()
+}
