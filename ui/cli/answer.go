@@ -108,8 +108,9 @@ func (ask asker) stream(ctx context.Context, request map[string]any, onText func
 		case err != nil:
 			return d, fmt.Errorf("the answer broke off: %w", noEOF(err))
 		}
-		if message := models.StreamError(data); message != "" {
-			d.Error = json.RawMessage(bytes.Clone([]byte(gjson.GetBytes(data, "error").Raw)))
+		chunk, _ := models.ParseChunk(data)
+		if message := chunk.Failure(); message != "" {
+			d.Error = bytes.Clone(chunk.Error)
 			return d, errors.New(message)
 		}
 		if err := d.take(data); err != nil {

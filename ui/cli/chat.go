@@ -52,14 +52,16 @@ type message struct {
 
 // conversation is one `chat`: with whom, and what was said.
 type conversation struct {
-	flags    chatFlags
-	conn     *connection
-	screen   *screen
-	person   *attendant
-	session  string
-	cwd      string
-	version  string
-	messages []message
+	flags   chatFlags
+	conn    *connection
+	screen  *screen
+	person  *attendant
+	session string
+	cwd     string
+	version string
+
+	mayAnswer bool // the gateway takes answers from us
+	messages  []message
 }
 
 func (a *app) chat(ctx context.Context, f chatFlags, args []string) error {
@@ -76,7 +78,7 @@ func (a *app) chat(ctx context.Context, f chatFlags, args []string) error {
 		return err
 	}
 	c := &conversation{flags: f, conn: conn, screen: screen, person: person, session: "chat-" + rand.Text(), version: a.Version}
-	person.mine = func(req approvals.Request) bool { return req.Session == c.session }
+	person.mine = func(req approvals.Request) bool { return c.mayAnswer && req.Session == c.session }
 	if c.cwd, err = os.Getwd(); err != nil {
 		c.cwd = "" // shown to the person only, where it is known
 	}
@@ -115,7 +117,7 @@ func (a *app) converse(ctx context.Context, c *conversation, prompt string, talk
 	if err := a.awaitServers(ctx, c.conn); err != nil {
 		return err
 	}
-	attending, leave, err := c.attend(ctx)
+	attending, leave, err := c.attend(ctx, talk)
 	if err != nil {
 		return err
 	}
@@ -127,19 +129,16 @@ func (a *app) converse(ctx context.Context, c *conversation, prompt string, talk
 }
 
 // attend lets the person answer for this conversation's calls, where they have
-// the right to. leave ends that, and waits until it has ended.
-func (c *conversation) attend(ctx context.Context) (context.Context, func(), error) {
-	mayAnswer, err := c.conn.MayAnswer(ctx)
-	if err != nil {
+// the right to, and talk. leave ends that, and waits until it has ended. What
+// is typed to nobody is left to the shell.
+func (c *conversation) attend(ctx context.Context, talk bool) (_ context.Context, leave func(), err error) {
+	if c.mayAnswer, err = c.conn.MayAnswer(ctx); err != nil {
 		return nil, nil, err
 	}
-	if c.person.terminal == nil {
+	if c.person.terminal == nil || !c.mayAnswer && !talk {
 		return ctx, func() {}, nil
 	}
-	if !mayAnswer {
-		c.person.mine = func(approvals.Request) bool { return false } // only talk
-	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	var work sync.WaitGroup
 	work.Go(func() {
 		if err := c.person.Run(ctx, c.conn.desk()); err != nil && ctx.Err() == nil {
@@ -147,16 +146,16 @@ func (c *conversation) attend(ctx context.Context) (context.Context, func(), err
 		}
 	})
 	<-c.person.seated
-	return ctx, func() { cancel(); work.Wait() }, nil
+	return ctx, func() { cancel(nil); work.Wait() }, nil
 }
 
 // where says where a waiting call is answered.
 func (c *conversation) where() string {
 	switch {
-	case c.conn.attached() && c.person.attends() && c.person.mine(approvals.Request{Session: c.session}), !c.conn.attached() && c.person.attends():
+	case c.mayAnswer && c.person.attends():
 		return "answer here"
 	case c.conn.attached():
-		return "answer at the running Pointsman, its window or its terminal"
+		return "answer at the running Pointsman, in its window or at its terminal"
 	default:
 		return "nobody can be asked, so it is denied"
 	}

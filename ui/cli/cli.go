@@ -20,7 +20,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
-	"syscall"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -54,7 +54,23 @@ type Options struct {
 // app is one run of the command line.
 type app struct {
 	Options
+	out        *output // Stdout
 	configPath string
+}
+
+// output is the standard output. It remembers that nobody reads it any more:
+// that ends a command, and is no failure.
+type output struct {
+	to     io.Writer
+	unread atomic.Bool
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.to.Write(p)
+	if errors.Is(err, pipeClosed) {
+		o.unread.Store(true)
+	}
+	return n, err
 }
 
 // Run runs the command that opts.Args name, until it is done or ctx ends, and
@@ -69,11 +85,12 @@ func Run(ctx context.Context, opts Options) int {
 	if opts.Version == "" {
 		opts.Version = builtVersion()
 	}
-	a := &app{Options: opts}
+	a := &app{Options: opts, out: &output{to: opts.Stdout}}
+	a.Stdout = a.out
 	root := a.root()
 	root.SetArgs(append([]string{}, opts.Args...)) // nil would mean os.Args
 	root.SetIn(opts.Stdin)
-	root.SetOut(opts.Stdout)
+	root.SetOut(a.Stdout)
 	root.SetErr(opts.Stderr)
 	return a.exitCode(ctx, root.ExecuteContext(ctx))
 }
@@ -109,8 +126,8 @@ func (a *app) exitCode(ctx context.Context, err error) int {
 	var usage *usageError
 	var silent silentError
 	switch {
-	case err == nil, errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrClosedPipe):
-		return exitDone // whoever read our output has read enough
+	case err == nil, a.out.unread.Load():
+		return exitDone
 	case errors.As(err, &silent):
 		return exitFailed
 	case errors.As(err, &usage):
@@ -162,6 +179,11 @@ To begin:  pointsman demo     see it work, without a key and without a network
 		a.demoCommand(), a.versionCommand(), a.guardCommand())
 	root.InitDefaultCompletionCmd(a.Args...)
 	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "help" {
+			cmd.Args = helpTopic
+		}
+	}
 	return root
 }
 

@@ -69,14 +69,25 @@ func (a *app) listKeys(ctx context.Context, asJSON bool) error {
 		return printJSON(a.Stdout, rows)
 	}
 	var lines [][]string
+	var why string
 	for _, r := range rows {
-		state := cmp.Or(r.Error, "missing")
-		if r.Present {
-			state = "present"
-		}
-		lines = append(lines, []string{r.Name, r.Ref, state, strings.Join(r.UsedBy, ", ")})
+		lines = append(lines, []string{r.Name, r.Ref, r.state(), strings.Join(r.UsedBy, ", ")})
+		why = cmp.Or(why, r.Error)
+	}
+	if why != "" {
+		a.tell("%s", why)
 	}
 	return a.table([]string{"NAME", "KEPT AT", "STATE", "USED BY"}, lines)
+}
+
+func (r keyRow) state() string {
+	switch {
+	case r.Present:
+		return "present"
+	case r.Error != "":
+		return "not known"
+	}
+	return "missing"
 }
 
 // keyRows are the keys that a configuration refers to, and the gateway's own.

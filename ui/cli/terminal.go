@@ -11,6 +11,9 @@ import (
 
 // terminalFile returns stream as a terminal, or nil when it is none.
 func terminalFile(stream any) *os.File {
+	if out, ok := stream.(*output); ok {
+		stream = out.to
+	}
 	if file, ok := stream.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		return file
 	}

@@ -32,6 +32,19 @@ func arguments(least, most int) cobra.PositionalArgs {
 	}
 }
 
+// helpTopic refuses to explain a command that does not exist.
+func helpTopic(cmd *cobra.Command, args []string) error {
+	at := cmd.Root()
+	for _, name := range args {
+		next, _, err := at.Find([]string{name})
+		if err != nil || next == at {
+			return subcommandsOnly(at, []string{name})
+		}
+		at = next
+	}
+	return nil
+}
+
 // names are a command's subcommands, but for the hidden ones.
 func names(cmd *cobra.Command) []string {
 	var list []string

@@ -6,13 +6,21 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// build is what `version --json` prints.
+type build struct {
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+}
+
 func (a *app) versionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "version", Short: "Print the version", Args: arguments(0, 0), Example: "  pointsman version --json",
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
-				return printJSON(a.Stdout, map[string]string{"version": a.Version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
+				return printJSON(a.Stdout, build{a.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH})
 			}
 			return a.print("pointsman %s (%s, %s/%s)", a.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		},
