@@ -110,6 +110,7 @@ func TestClientGoes(t *testing.T) {
 			})
 		}
 	}
+	await(t, "the runs to end", func() bool { return p.status(t).Get("runs").Int() == 0 })
 	withdrawn := 0
 	for _, row := range p.journal(t) {
 		if row.Get("outcome").String() == "withdrawn" {
@@ -117,7 +118,6 @@ func TestClientGoes(t *testing.T) {
 		}
 	}
 	expect(t, "withdrawn calls in the journal", withdrawn, 4)
-	await(t, "the runs to end", func() bool { return p.status(t).Get("runs").Int() == 0 })
 }
 
 // leave makes a request and ends the client when ready returns.
