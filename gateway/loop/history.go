@@ -3,6 +3,7 @@ package loop
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"hash"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -14,6 +15,9 @@ import (
 type history struct {
 	caller [][]byte // as the caller sent them
 	memory *Memory
+
+	sum    hash.Hash // of the first summed messages
+	summed int
 }
 
 // lostResult stands for a result that the history lacks.
@@ -45,18 +49,21 @@ func newHistory(body *models.Body, memory *Memory) (*history, error) {
 // without a result given one, since providers reject a history that lacks them.
 // It reports whether anything differs from what the caller sent.
 func (h *history) restored() (messages [][]byte, changed bool) {
-	if !h.hasCalls() {
+	if !slices.ContainsFunc(h.caller, func(m []byte) bool { return len(callIDs(m)) > 0 }) {
 		return h.caller, false
 	}
+	var all [][]byte
 	for i, message := range h.caller {
-		turn, ok := h.hidden(i)
-		if ok {
-			messages = append(messages, turn.messages...)
+		if turn, ok := h.hidden(i); ok {
+			all = append(all, turn.messages...)
+			changed = true
 		} else {
-			messages = append(messages, message)
+			all = append(all, message)
 		}
-		changed = changed || ok
-		for _, id := range h.unanswered(i) {
+	}
+	for i, message := range all {
+		messages = append(messages, message)
+		for _, id := range unanswered(message, all[i+1:]) {
 			messages = append(messages, toolMessage(id, lostResult))
 			changed = true
 		}
@@ -64,50 +71,44 @@ func (h *history) restored() (messages [][]byte, changed bool) {
 	return messages, changed
 }
 
-func (h *history) hasCalls() bool {
-	return slices.ContainsFunc(h.caller, func(m []byte) bool { return len(callIDs(m)) > 0 })
-}
-
 // hidden returns what the memory holds for the assistant message at i.
 func (h *history) hidden(i int) (hiddenTurn, bool) {
 	ids := callIDs(h.caller[i])
-	if len(ids) == 0 || h.memory.empty() {
+	if len(ids) == 0 || !h.memory.knows(ids[0]) {
 		return hiddenTurn{}, false
 	}
 	return h.memory.get(memoryKey{call: ids[0], before: h.hashBefore(i)})
 }
 
-// hashBefore identifies the first n messages by what they say.
+// hashBefore identifies the first n messages by what they say. n never falls from
+// one call to the next, so that each message is read once.
 func (h *history) hashBefore(n int) [sha256.Size]byte {
-	sum := sha256.New()
-	for _, m := range h.caller[:n] {
-		sum.Write(canonical(m))
-		sum.Write([]byte{0})
+	if h.sum == nil {
+		h.sum = sha256.New()
 	}
-	return [sha256.Size]byte(sum.Sum(nil))
+	for _, m := range h.caller[h.summed:n] {
+		h.sum.Write(canonical(m))
+		h.sum.Write([]byte{0})
+	}
+	h.summed = n
+	return [sha256.Size]byte(h.sum.Sum(nil))
 }
 
-// unanswered returns the ids of calls in message i that no tool message answers
-// before the next message of another role.
-func (h *history) unanswered(i int) []string {
-	ids := callIDs(h.caller[i])
+// unanswered returns the ids of a message's calls that no tool message answers
+// among those that follow it, before one of another role.
+func unanswered(message []byte, following [][]byte) []string {
+	ids := callIDs(message)
 	if len(ids) == 0 {
 		return nil
 	}
 	answered := map[string]bool{}
-	for _, m := range h.caller[i+1:] {
+	for _, m := range following {
 		if gjson.GetBytes(m, "role").String() != "tool" {
 			break
 		}
 		answered[gjson.GetBytes(m, "tool_call_id").String()] = true
 	}
-	var missing []string
-	for _, id := range ids {
-		if !answered[id] {
-			missing = append(missing, id)
-		}
-	}
-	return missing
+	return slices.DeleteFunc(ids, func(id string) bool { return answered[id] })
 }
 
 // callIDs returns the ids of an assistant message's calls.

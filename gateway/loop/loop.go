@@ -11,6 +11,7 @@ package loop
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"time"
 
@@ -102,7 +103,7 @@ type Result struct {
 	Report
 	Run     string
 	Model   string          // as the provider names it
-	Content string          // the answer's text
+	Content string          // the answer's text; of a stream the last round's, "" when no tool of ours was offered
 	Finish  string          // the last finish_reason
 	Usage   json.RawMessage // summed over all rounds; nil when no provider said
 	Reply   []byte          // a plain answer in OpenAI's shape, with x_gateway; nil when streamed
@@ -143,7 +144,12 @@ func (l *Loop) Run(ctx context.Context, req Request) (*Result, error) {
 	}
 	r.started = time.Now()
 	r.announce()
-	result, err := r.rounds(ctx)
-	r.finish(ctx, err)
+	err = errPanicked
+	defer func() { r.finish(ctx, err) }()
+	var result *Result
+	result, err = r.rounds(ctx)
 	return result, err
 }
+
+// errPanicked is how a run ends that a panic ended; whoever recovers reports it.
+var errPanicked = errors.New("an error inside Pointsman")

@@ -505,7 +505,7 @@ func TestPlan(t *testing.T) {
 	for len(events) > 0 {
 		kinds = append(kinds, (<-events).Kind)
 	}
-	want := []loop.Kind{loop.RunStarted, loop.PlanChanged, loop.CallRequested, loop.CallFinished, loop.RunFinished}
+	want := []loop.Kind{loop.RunStarted, loop.PlanChanged, loop.CallRequested, loop.CallFinished, loop.Text, loop.RunFinished}
 	if diff := cmp.Diff(want, kinds); diff != "" {
 		t.Error(diff)
 	}

@@ -15,7 +15,8 @@ type Memory struct {
 
 	mu    sync.Mutex // guards the fields below
 	turns map[memoryKey]*list.Element
-	order *list.List // of *memoryEntry, oldest first
+	calls map[string]int // how many of turns have the call id
+	order *list.List     // of *memoryEntry, oldest first
 	bytes int
 }
 
@@ -54,7 +55,7 @@ func NewMemory(maxTurns, maxBytes int) *Memory {
 	if maxBytes == 0 {
 		maxBytes = 64 << 20
 	}
-	return &Memory{maxTurns: maxTurns, maxBytes: maxBytes, turns: map[memoryKey]*list.Element{}, order: list.New()}
+	return &Memory{maxTurns: maxTurns, maxBytes: maxBytes, turns: map[memoryKey]*list.Element{}, calls: map[string]int{}, order: list.New()}
 }
 
 func (m *Memory) put(key memoryKey, turn hiddenTurn) {
@@ -64,6 +65,7 @@ func (m *Memory) put(key memoryKey, turn hiddenTurn) {
 		m.removeLocked(old)
 	}
 	m.turns[key] = m.order.PushBack(&memoryEntry{key: key, turn: turn})
+	m.calls[key.call]++
 	m.bytes += turn.size()
 	for m.order.Len() > m.maxTurns || m.bytes > m.maxBytes && m.order.Len() > 0 {
 		m.removeLocked(m.order.Front())
@@ -81,15 +83,19 @@ func (m *Memory) get(key memoryKey) (hiddenTurn, bool) {
 	return e.Value.(*memoryEntry).turn, true
 }
 
-// empty reports whether there is nothing to look for.
-func (m *Memory) empty() bool {
+// knows reports whether a turn with that call id is kept, for whatever messages
+// before it: those are much to read.
+func (m *Memory) knows(call string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.order.Len() == 0
+	return m.calls[call] > 0
 }
 
 func (m *Memory) removeLocked(e *list.Element) {
 	entry := m.order.Remove(e).(*memoryEntry)
 	delete(m.turns, entry.key)
+	if m.calls[entry.key.call]--; m.calls[entry.key.call] == 0 {
+		delete(m.calls, entry.key.call)
+	}
 	m.bytes -= entry.turn.size()
 }

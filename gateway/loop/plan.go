@@ -1,11 +1,14 @@
 package loop
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"pointsman/gateway/models"
 )
@@ -88,11 +91,14 @@ func planReminder(plan []Step) string {
 func toolNames(body *models.Body) map[string]bool {
 	names := map[string]bool{}
 	for _, tool := range body.Get("tools").Array() {
-		for _, path := range []string{"function.name", "custom.name", "name"} {
-			if name := tool.Get(path).String(); name != "" {
-				names[name] = true
-			}
+		if name := toolName(tool); name != "" {
+			names[name] = true
 		}
 	}
 	return names
+}
+
+// toolName returns the name in an element of tools, or in a tool_choice.
+func toolName(tool gjson.Result) string {
+	return cmp.Or(tool.Get("function.name").String(), tool.Get("custom.name").String(), tool.Get("name").String())
 }

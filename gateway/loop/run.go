@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -111,7 +112,7 @@ func (r *run) offer() error {
 func (r *run) toolsForced() bool {
 	choice := r.body.Get("tool_choice")
 	if choice.IsObject() {
-		return r.theirs[choice.Get("function.name").String()] || choice.Get("type").String() == "allowed_tools"
+		return r.theirs[toolName(choice)] || choice.Get("type").String() == "allowed_tools"
 	}
 	return choice.String() == "none"
 }
@@ -197,7 +198,7 @@ func (r *run) ask(ctx context.Context) (*turn, error) {
 	if r.req.Stream != nil {
 		t, err = r.readStream(reply)
 	} else {
-		t = r.readPlain(reply)
+		t, err = r.readPlain(reply)
 	}
 	if err != nil {
 		return nil, err
@@ -207,12 +208,9 @@ func (r *run) ask(ctx context.Context) (*turn, error) {
 }
 
 func (r *run) notice(text string) {
-	for _, n := range r.report.Notices {
-		if n == text {
-			return
-		}
+	if !slices.Contains(r.report.Notices, text) {
+		r.report.Notices = append(r.report.Notices, text)
 	}
-	r.report.Notices = append(r.report.Notices, text)
 }
 
 // nextRound prepares the request that follows a round of calls. note is what
@@ -379,7 +377,9 @@ func (r *run) announce() {
 func (r *run) finish(ctx context.Context, err error) {
 	outcome, reason := "ok", ""
 	switch {
-	case err != nil && ctx.Err() != nil:
+	case err != nil && errors.Is(context.Cause(ctx), approvals.ErrShuttingDown):
+		outcome, reason = "cancelled", approvals.ErrShuttingDown.Error()
+	case err != nil && (ctx.Err() != nil || errors.Is(err, errGone)):
 		outcome, reason = "cancelled", "the caller has gone"
 	case err != nil:
 		e := models.AsError(err)

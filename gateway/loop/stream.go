@@ -2,9 +2,11 @@ package loop
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +41,9 @@ func (r *run) readStream(reply *models.Reply) (*turn, error) {
 		if err := r.chunk(t, data, &c); err != nil {
 			return nil, err
 		}
+		if len(t.calls) > maxCalls {
+			return nil, reply.Broken(tooManyCalls)
+		}
 		if !reply.Buffered() {
 			if err := r.req.Stream.Flush(); err != nil {
 				return nil, errGone
@@ -62,13 +67,13 @@ func (r *run) chunk(t *turn, data []byte, c *models.Chunk) error {
 	hasUsage := len(c.Usage) > 0 && c.Usage[0] == '{'
 	hasCalls := c.Calls != nil
 	r.first(c)
-	if len(r.ours) > 0 {
+	if len(r.ours) > 0 || r.loop.opts.Events.listening() {
 		r.collect(t, c.Delta)
 	}
 	if finish == "" && !hasUsage && !hasCalls && r.report.Rounds == 1 {
 		return r.send(data)
 	}
-	b, err := models.ParseBody(bytes.Clone(data))
+	b, err := models.ParseObject(bytes.Clone(data))
 	if err != nil {
 		return r.send(data) // odd, yet JSON: the client may know better
 	}
@@ -78,20 +83,21 @@ func (r *run) chunk(t *turn, data []byte, c *models.Chunk) error {
 	if hasUsage && r.holdUsage(t, b) {
 		return nil
 	}
-	send := true
-	if hasCalls {
-		send = r.streamCalls(t, b)
+	choices := b.Elements("choices")
+	if len(choices) == 0 {
+		return r.send(b.Bytes())
+	}
+	if gjson.GetBytes(choices[0], "index").Int() != 0 { // another choice: nothing of ours is in it
+		t.finish = cmp.Or(t.finish, finish)
+		return r.send(b.Bytes())
+	}
+	if hasCalls && !r.streamCalls(t, b, choices) && finish == "" {
+		return nil
 	}
 	if finish != "" {
 		return r.streamFinish(t, b, finish)
 	}
-	if !send {
-		return nil
-	}
-	if err := r.separate(b); err != nil {
-		return err
-	}
-	return r.send(b.Bytes())
+	return r.sendSeparate(b)
 }
 
 // first notes what all chunks of the stream have to share.
@@ -111,31 +117,28 @@ func (r *run) send(data []byte) error {
 	return nil
 }
 
-// collect joins the texts of the deltas: they are the message that the next
-// round's history needs.
-func (r *run) collect(t *turn, delta []byte) {
-	gjson.ParseBytes(delta).ForEach(func(key, value gjson.Result) bool {
-		if value.Type == gjson.String && key.String() != "role" {
-			t.fields.add(key.String(), value.String())
-			if key.String() == "content" && value.String() != "" {
-				r.publish(Event{Kind: Text, Text: value.String()})
-			}
-		}
-		return true
-	})
+// collect puts the deltas together: they are the message that the next round's
+// history needs.
+func (r *run) collect(t *turn, raw []byte) {
+	delta := gjson.ParseBytes(raw)
+	t.fields.addExcept(delta, "role", "tool_calls", "function_call")
+	if content := delta.Get("content"); content.Type == gjson.String {
+		r.heard(content.String())
+	}
 }
 
-// separate puts an empty line between the texts of two rounds, unless the
-// caller wants JSON.
-func (r *run) separate(b *models.Body) error {
-	if !r.said || gjson.GetBytes(b.Raw("choices"), "0.delta.content").String() == "" {
-		return nil
+// sendSeparate sends a chunk, and an empty line before it when it begins the text
+// of another round, unless the caller wants JSON.
+func (r *run) sendSeparate(b *models.Body) error {
+	if r.said && gjson.GetBytes(b.Raw("choices"), "0.delta.content").String() != "" {
+		r.said = false
+		if kind := r.body.Get("response_format").Get("type").String(); !strings.HasPrefix(kind, "json") {
+			if err := r.sendText(b, "\n\n"); err != nil {
+				return err
+			}
+		}
 	}
-	r.said = false
-	if kind := r.body.Get("response_format").Get("type").String(); strings.HasPrefix(kind, "json") {
-		return nil
-	}
-	return r.sendText(b, "\n\n")
+	return r.send(b.Bytes())
 }
 
 // sendText sends a text of ours in a chunk like b.
@@ -147,15 +150,18 @@ func (r *run) sendText(like *models.Body, text string) error {
 }
 
 // holdUsage keeps a chunk that tells the tokens until the end, where the sum of
-// all rounds is known. It reports whether the chunk told nothing else.
+// all rounds is known. It reports whether the chunk told nothing else; one that
+// did is to tell what was used up to it.
 func (r *run) holdUsage(t *turn, b *models.Body) bool {
-	t.usage = bytes.Clone(b.Raw("usage"))
-	if len(b.Elements("choices")) == 0 {
+	t.usage = b.Raw("usage")
+	switch {
+	case len(b.Elements("choices")) == 0:
 		t.usageChunk = b.Bytes()
 		return true
-	}
-	if !r.usageAsked() {
+	case !r.usageAsked():
 		b.Delete("usage")
+	case r.usage != nil:
+		b.Set("usage", sumUsage(r.usage, t.usage))
 	}
 	return false
 }
@@ -166,24 +172,32 @@ func (r *run) usageAsked() bool {
 
 // streamCalls takes a chunk's call deltas apart: ours are kept, the caller's
 // stay in the chunk. It reports whether anything is left to send.
-func (r *run) streamCalls(t *turn, b *models.Body) bool {
-	choices := b.Elements("choices")
-	if len(choices) == 0 {
-		return true
-	}
+func (r *run) streamCalls(t *turn, b *models.Body, choices [][]byte) bool {
 	delta := gjson.GetBytes(choices[0], "delta")
 	var theirs [][]byte
+	hidden := false
 	for _, raw := range delta.Get("tool_calls").Array() {
-		c, begins := r.deltaCall(t, raw)
-		if !c.ours {
-			theirs = append(theirs, c.delta(raw, begins))
+		part := []byte(raw.Raw)
+		if raw.IsObject() {
+			part = r.deltaCall(t, raw)
+		}
+		if part != nil {
+			theirs = append(theirs, part)
+		}
+		hidden = hidden || part == nil
+		if len(t.calls) > maxCalls {
+			break
 		}
 	}
-	rest := setMember([]byte(delta.Raw), "tool_calls", nil)
-	if len(theirs) > 0 {
-		rest = setMember([]byte(delta.Raw), "tool_calls", models.Append(nil, theirs...))
+	if !hidden && len(theirs) == 0 {
+		return true // no calls after all
 	}
-	choices[0] = setMember(choices[0], "delta", rest)
+	var list []byte
+	if len(theirs) > 0 {
+		list = models.Append(nil, theirs...)
+	}
+	rest := models.WithMember([]byte(delta.Raw), "tool_calls", list)
+	choices[0] = models.WithMember(choices[0], "delta", rest)
 	b.Set("choices", models.Append(nil, choices...))
 	return len(theirs) > 0 || says(rest)
 }
@@ -198,74 +212,92 @@ func says(delta []byte) bool {
 	return something
 }
 
-// deltaCall finds or begins the call that a delta belongs to. Providers leave
-// out the index or the id, repeat ids, or reuse an index for another call.
-func (r *run) deltaCall(t *turn, raw gjson.Result) (c *call, begins bool) {
-	id, index := raw.Get("id").String(), raw.Get("index")
-	kind := "function"
-	if raw.Get("custom").IsObject() {
-		kind = "custom"
-	}
+// deltaCall takes a delta of a call and returns what of it the caller gets, or
+// nil. Providers leave out the index or the id, repeat ids, reuse an index for
+// another call, or tell the name late.
+func (r *run) deltaCall(t *turn, raw gjson.Result) []byte {
+	key, kind := keyOf(raw), kindOf(raw)
 	name := raw.Get(kind + ".name").String()
-	c = t.find(id, index)
-	if c == nil {
-		c = &call{id: t.uniqueID(id), kind: kind, name: name, index: t.sent}
-		c.ours = r.isOurs(name)
+	c := t.find(key)
+	if c != nil && key.id == "" && name != "" && c.whole() && argumentsText(raw, kind) != "" {
+		c = nil // a provider that gives neither id nor index of its own begins the next call
+	}
+	begins := c == nil
+	if begins {
+		c = &call{id: t.uniqueID(key.id), kind: kind, key: key, ours: len(r.ours) > 0}
+		t.calls = append(t.calls, c)
+	}
+	if !c.named && (name != "" || !c.ours) {
+		begins, c.named = true, true
+		c.name, c.kind, c.ours, c.index = name, kind, r.isOurs(name), t.sent
 		if !c.ours {
 			t.sent++
 		}
-		t.calls = append(t.calls, c)
-		t.keys = append(t.keys, callKey{id: id, index: indexOf(index)})
-		begins = true
 	}
-	c.args.WriteString(argumentsText(raw, c.kind))
-	return c, begins
+	late := c.args.Len() > 0 && begins
+	text := argumentsText(raw, c.kind)
+	c.args.WriteString(text)
+	c.extra.addExcept(raw, "index", "id", "type", "function", "custom")
+	switch {
+	case c.ours:
+		return nil
+	case late:
+		return c.delta(raw, true, quoted(c.args.String()))
+	case raw.Get(c.kind+"."+textKeys[c.kind]).Type == gjson.JSON:
+		return c.delta(raw, begins, quoted(text))
+	default:
+		return c.delta(raw, begins, nil)
+	}
+}
+
+// whole reports whether the call has a name and its arguments are complete.
+func (c *call) whole() bool {
+	return c.named && c.args.Len() > 0 && models.Valid([]byte(c.args.String()))
 }
 
 // callKey is how a provider names a call within a stream.
 type callKey struct {
-	id    string
-	index int // -1: the provider gives none
+	id      string
+	index   int64
+	indexed bool
 }
 
-func indexOf(index gjson.Result) int {
-	if !index.Exists() {
-		return -1
-	}
-	return int(index.Int())
+func keyOf(raw gjson.Result) callKey {
+	index := raw.Get("index")
+	return callKey{id: raw.Get("id").String(), index: index.Int(), indexed: index.Exists()}
 }
 
 // find returns the call that a delta goes on with, or nil when it begins one.
-func (t *turn) find(id string, index gjson.Result) *call {
-	if len(t.calls) == 0 {
-		return nil
-	}
-	if !index.Exists() && id == "" {
-		return t.calls[len(t.calls)-1]
-	}
-	for i := len(t.keys) - 1; i >= 0; i-- {
-		key := t.keys[i]
-		sameIndex := index.Exists() && key.index == int(index.Int())
+func (t *turn) find(key callKey) *call {
+	for _, c := range slices.Backward(t.calls) {
+		sameID := key.id == c.key.id
 		switch {
-		case index.Exists() && sameIndex && (id == "" || key.id == "" || id == key.id):
-			return t.calls[i]
-		case !index.Exists() && id == key.id:
-			return t.calls[i]
+		case !key.indexed && key.id == "":
+			return c
+		case key.indexed && c.key.indexed:
+			if key.index == c.key.index && (sameID || key.id == "" || c.key.id == "") {
+				return c
+			}
+		case sameID && key.id != "":
+			return c
 		}
 	}
 	return nil
 }
 
 // delta returns a call's delta as the caller gets it: its index among the
-// caller's calls, an id that is unique, and a type.
-func (c *call) delta(raw gjson.Result, begins bool) []byte {
-	out := setMember([]byte(raw.Raw), "index", strconv.AppendInt(nil, int64(c.index), 10))
-	if begins {
-		out = setMember(out, "id", quoted(c.id))
-		return setMember(out, "type", quoted(c.kind))
+// caller's calls, an id that is unique, a type, and text in the place of its
+// arguments unless that is nil.
+func (c *call) delta(raw gjson.Result, begins bool, text []byte) []byte {
+	out := models.WithMember([]byte(raw.Raw), "index", strconv.AppendInt(nil, int64(c.index), 10))
+	if text != nil {
+		out = models.WithMember(out, c.kind, models.WithMember([]byte(raw.Get(c.kind).Raw), textKeys[c.kind], text))
 	}
-	if raw.Get("id").Exists() && raw.Get("id").String() != "" {
-		return setMember(out, "id", quoted(c.id))
+	if begins || raw.Get("id").String() != "" {
+		out = models.WithMember(out, "id", quoted(c.id))
+	}
+	if begins {
+		out = models.WithMember(out, "type", quoted(c.kind))
 	}
 	return out
 }
@@ -276,26 +308,27 @@ func (r *run) streamFinish(t *turn, b *models.Body, finish string) error {
 	t.finish = finish
 	ours, theirs := t.split()
 	if len(ours) == 0 {
-		if len(theirs) > 0 && len(r.ours) > 0 && finish == "stop" {
-			setFinish(b, "tool_calls")
-		}
-		if err := r.separate(b); err != nil {
-			return err
+		if len(theirs) > 0 && len(r.ours) > 0 {
+			setFinish(b, t.finishFor(theirs))
 		}
 		b.Set("x_gateway", r.reportJSON())
-		return r.send(b.Bytes())
+		return r.sendSeparate(b)
 	}
+	usage := b.Raw("usage")
+	b.Delete("usage")
 	if delta := gjson.GetBytes(b.Raw("choices"), "0.delta"); says([]byte(delta.Raw)) {
 		rest := b.Clone()
 		setFinish(rest, "")
-		if err := r.send(rest.Bytes()); err != nil {
+		if err := r.sendSeparate(rest); err != nil {
 			return err
 		}
 	}
 	choices := b.Elements("choices")
-	choices[0] = setMember(choices[0], "delta", []byte("{}"))
+	choices[0] = models.WithMember(choices[0], "delta", []byte("{}"))
 	b.Set("choices", models.Append(nil, choices...))
-	b.Delete("usage")
+	if usage != nil { // the sum takes its place
+		b.Set("usage", usage)
+	}
 	t.finishChunk = b.Bytes()
 	return nil
 }
@@ -307,7 +340,7 @@ func setFinish(b *models.Body, finish string) {
 		value = quoted(finish)
 	}
 	choices := b.Elements("choices")
-	choices[0] = setMember(choices[0], "finish_reason", value)
+	choices[0] = models.WithMember(choices[0], "finish_reason", value)
 	b.Set("choices", models.Append(nil, choices...))
 }
 
@@ -319,7 +352,7 @@ func (r *run) endStream(t *turn) error {
 		}
 	}
 	if t.usageChunk != nil && r.usageAsked() {
-		if err := r.send(setMember(t.usageChunk, "usage", r.usage)); err != nil {
+		if err := r.send(models.WithMember(t.usageChunk, "usage", r.usage)); err != nil {
 			return err
 		}
 	}
@@ -330,20 +363,20 @@ func (r *run) endStream(t *turn) error {
 }
 
 func (r *run) sendHeldFinish(t *turn) error {
-	b, err := models.ParseBody(t.finishChunk)
+	b, err := models.ParseObject(t.finishChunk)
 	if err != nil {
 		return fmt.Errorf("reading back the end of the stream: %w", err)
 	}
-	finish := "tool_calls"
-	if _, theirs := t.split(); len(theirs) == 0 {
-		finish = "stop"
-		if t.text() == "" {
-			if err := r.sendText(b, emptyAnswer); err != nil {
-				return err
-			}
+	if b.Get("usage").IsObject() {
+		b.Set("usage", r.usage)
+	}
+	_, theirs := t.split()
+	if len(theirs) == 0 && t.text() == "" {
+		if err := r.sendText(b, emptyAnswer); err != nil {
+			return err
 		}
 	}
-	setFinish(b, finish)
+	setFinish(b, t.finishFor(theirs))
 	b.Set("x_gateway", r.reportJSON())
 	return r.send(b.Bytes())
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -23,12 +24,17 @@ type turn struct {
 	message []byte // its message, as it came
 
 	// of a streamed one
-	fields      fields    // the delta's texts, joined
-	finishChunk []byte    // held back while calls of ours run
-	usageChunk  []byte    // held back to the end
-	sent        int       // calls passed on to the caller
-	keys        []callKey // how the provider names each of calls
+	fields      fields // the delta's texts, joined
+	finishChunk []byte // held back while calls of ours run
+	usageChunk  []byte // held back to the end
+	sent        int    // calls passed on to the caller
 }
+
+// maxCalls bounds the calls of a turn: more than any model makes, and no way to
+// keep us busy.
+const maxCalls = 1000
+
+const tooManyCalls = "its answer holds more than 1,000 tool calls"
 
 // call is one tool call of a turn.
 type call struct {
@@ -37,8 +43,11 @@ type call struct {
 	kind  string // function | custom
 	args  strings.Builder
 	ours  bool
-	index int    // where it stands among the caller's calls
-	raw   []byte // of a plain answer: as it came
+	named bool    // of a streamed answer: the name has come, and with it whose it is
+	key   callKey // of a streamed answer
+	index int     // of a streamed answer: where it stands among the caller's calls
+	extra fields  // of a streamed answer: members besides the known ones
+	raw   []byte  // of a plain answer: as it came
 }
 
 // arguments is the text of the call's arguments; no text means no arguments.
@@ -49,31 +58,29 @@ func (c *call) arguments() string {
 	return c.args.String()
 }
 
+// textKeys are where each kind of call has its text.
+var textKeys = map[string]string{"function": "arguments", "custom": "input"}
+
 // message returns the call as it stands in an assistant message.
 func (c *call) message() []byte {
+	text := c.args.String()
+	if c.kind == "function" {
+		text = c.arguments()
+	}
 	if c.raw != nil {
-		if b, err := models.ParseBody(c.raw); err == nil {
-			b.SetString("id", c.id)
-			b.SetString("type", c.kind)
-			if c.kind == "function" {
-				b.Set("function", c.function("arguments"))
-			}
-			return b.Bytes()
-		}
+		inner := models.WithMember([]byte(gjson.GetBytes(c.raw, c.kind).Raw), textKeys[c.kind], quoted(text))
+		return models.WithMember(models.WithMember(models.WithMember(c.raw, "id", quoted(c.id)), "type", quoted(c.kind)), c.kind, inner)
 	}
-	key, text := "function", "arguments"
-	if c.kind == "custom" {
-		key, text = "custom", "input"
-	}
-	return fmt.Appendf(nil, `{"id":%s,"type":%s,%q:%s}`, quoted(c.id), quoted(c.kind), key, c.function(text))
+	message := fmt.Appendf(nil, `{"id":%s,"type":%s,%q:{"name":%s,%q:%s}}`,
+		quoted(c.id), quoted(c.kind), c.kind, quoted(c.name), textKeys[c.kind], quoted(text))
+	return c.extra.addTo(message)
 }
 
-func (c *call) function(text string) []byte {
-	arguments := c.args.String()
-	if c.kind == "function" {
-		arguments = c.arguments()
-	}
-	return fmt.Appendf(nil, `{"name":%s,%q:%s}`, quoted(c.name), text, quoted(arguments))
+// repaired reports whether a call of a plain answer is not fit for clients as
+// it came: they drop calls without a type, and arguments that are no text.
+func (c *call) repaired() bool {
+	raw := gjson.ParseBytes(c.raw)
+	return raw.Get("id").String() != c.id || !raw.Get("type").Exists() || raw.Get(c.kind+"."+textKeys[c.kind]).Type != gjson.String
 }
 
 // split returns the turn's calls of ours and the caller's.
@@ -103,17 +110,11 @@ func (t *turn) assistantMessage() []byte {
 		list[i] = c.message()
 	}
 	if t.reply != nil {
-		if b, err := models.ParseBody(t.message); err == nil {
-			b.Set("tool_calls", models.Append(nil, list...))
-			return b.Bytes()
-		}
+		return models.WithMember(t.message, "tool_calls", models.Append(nil, list...))
 	}
-	message := []byte(`{"role":"assistant"}`)
-	if t.fields.get("content") == "" {
+	message := t.fields.addTo([]byte(`{"role":"assistant"}`))
+	if !gjson.GetBytes(message, "content").Exists() {
 		message = models.AddMember(message, "content", []byte("null"))
-	}
-	for _, f := range t.fields {
-		message = models.AddMember(message, f.name, quoted(f.text.String()))
 	}
 	return models.AddMember(message, "tool_calls", models.Append(nil, list...))
 }
@@ -137,37 +138,84 @@ func (t *turn) uniqueID(id string) string {
 	return id
 }
 
-// fields are the texts of a streamed message, by name, in the order they came.
+// fields are the members of a streamed object, put together from its deltas, in
+// the order they came.
 type fields []*field
 
+// field is a member: what came last of text (joined), list (joined) and value.
 type field struct {
-	name string
-	text strings.Builder
+	name  string
+	text  strings.Builder
+	list  [][]byte
+	value []byte
 }
 
-func (f *fields) add(name, text string) {
-	for _, known := range *f {
-		if known.name == name {
-			known.text.WriteString(text)
-			return
-		}
+// add takes a member of a delta.
+func (f *fields) add(name string, value gjson.Result) {
+	if value.Type == gjson.Null {
+		return
 	}
-	next := &field{name: name}
-	next.text.WriteString(text)
-	*f = append(*f, next)
+	known := f.find(name)
+	if known == nil {
+		known = &field{name: name}
+		*f = append(*f, known)
+	}
+	switch {
+	case value.Type == gjson.String:
+		known.text.WriteString(value.String())
+	case value.IsArray():
+		for _, element := range value.Array() {
+			known.list = append(known.list, []byte(element.Raw))
+		}
+	default:
+		known.value = []byte(value.Raw)
+	}
 }
 
-func (f fields) get(name string) string {
+// addExcept takes a delta's members but for those named.
+func (f *fields) addExcept(delta gjson.Result, names ...string) {
+	delta.ForEach(func(key, value gjson.Result) bool {
+		if !slices.Contains(names, key.String()) {
+			f.add(key.String(), value)
+		}
+		return true
+	})
+}
+
+func (f fields) find(name string) *field {
 	for _, known := range f {
 		if known.name == name {
-			return known.text.String()
+			return known
 		}
+	}
+	return nil
+}
+
+// get returns a member's text.
+func (f fields) get(name string) string {
+	if known := f.find(name); known != nil {
+		return known.text.String()
 	}
 	return ""
 }
 
+// addTo returns object with the members that have something to say.
+func (f fields) addTo(object []byte) []byte {
+	for _, known := range f {
+		switch {
+		case known.value != nil:
+			object = models.AddMember(object, known.name, known.value)
+		case known.list != nil:
+			object = models.AddMember(object, known.name, models.Append(nil, known.list...))
+		case known.text.Len() > 0:
+			object = models.AddMember(object, known.name, quoted(known.text.String()))
+		}
+	}
+	return object
+}
+
 // readPlain reads a plain reply's message and calls.
-func (r *run) readPlain(reply *models.Reply) *turn {
+func (r *run) readPlain(reply *models.Reply) (*turn, error) {
 	choice := models.Lookup(reply.Body, "choices.0")
 	message := choice.Get("message")
 	t := &turn{header: reply.Header, reply: reply.Body, message: []byte(message.Raw), finish: choice.Get("finish_reason").String()}
@@ -176,30 +224,44 @@ func (r *run) readPlain(reply *models.Reply) *turn {
 	}
 	r.model = gjson.GetBytes(reply.Body, "model").String()
 	for _, raw := range message.Get("tool_calls").Array() {
-		t.calls = append(t.calls, r.plainCall(t, raw))
+		if len(t.calls) == maxCalls {
+			return nil, reply.Broken(tooManyCalls)
+		}
+		if raw.IsObject() {
+			t.calls = append(t.calls, r.plainCall(t, raw))
+		}
 	}
-	return t
+	r.heard(t.text())
+	return t, nil
+}
+
+// heard tells the listeners what the model says.
+func (r *run) heard(text string) {
+	if text != "" {
+		r.publish(Event{Kind: Text, Text: text})
+	}
 }
 
 func (r *run) plainCall(t *turn, raw gjson.Result) *call {
-	c := &call{id: t.uniqueID(raw.Get("id").String()), kind: "function", raw: []byte(raw.Raw)}
-	if raw.Get("custom").IsObject() {
-		c.kind = "custom"
-	}
+	c := &call{id: t.uniqueID(raw.Get("id").String()), kind: kindOf(raw), raw: []byte(raw.Raw)}
 	c.name = raw.Get(c.kind + ".name").String()
 	c.args.WriteString(argumentsText(raw, c.kind))
 	c.ours = r.isOurs(c.name)
 	return c
 }
 
+// kindOf returns the kind of a call, or of a delta of one.
+func kindOf(raw gjson.Result) string {
+	if raw.Get("custom").IsObject() {
+		return "custom"
+	}
+	return "function"
+}
+
 // argumentsText returns a call's arguments or input as text; some providers
 // send the arguments as an object.
 func argumentsText(raw gjson.Result, kind string) string {
-	path := "function.arguments"
-	if kind == "custom" {
-		path = "custom.input"
-	}
-	args := raw.Get(path)
+	args := raw.Get(kind + "." + textKeys[kind])
 	if args.IsObject() || args.IsArray() {
 		return args.Raw
 	}
@@ -214,43 +276,45 @@ const emptyAnswer = "(The model gave no answer after its tool calls were stopped
 func (r *run) plainReply(t *turn) []byte {
 	reply := t.reply
 	_, theirs := t.split()
-	if len(theirs) != len(t.calls) || r.idsChanged(t) {
+	if len(theirs) != len(t.calls) || slices.ContainsFunc(theirs, (*call).repaired) {
 		reply = r.withCalls(t, theirs)
 	}
 	if r.report.Rounds > 1 && r.usage != nil {
-		reply = setMember(reply, "usage", r.usage)
+		reply = models.WithMember(reply, "usage", r.usage)
 	}
-	return setMember(reply, "x_gateway", r.reportJSON())
-}
-
-func (r *run) idsChanged(t *turn) bool {
-	for _, c := range t.calls {
-		if gjson.GetBytes(c.raw, "id").String() != c.id || !gjson.GetBytes(c.raw, "type").Exists() {
-			return len(r.ours) > 0 || gjson.GetBytes(c.raw, "id").String() != c.id
-		}
-	}
-	return false
+	return models.WithMember(reply, "x_gateway", r.reportJSON())
 }
 
 // withCalls returns the reply with the caller's calls alone in its message.
 func (r *run) withCalls(t *turn, theirs []*call) []byte {
 	message, choices := t.message, models.Elements([]byte(gjson.GetBytes(t.reply, "choices").Raw))
-	finish := "tool_calls"
 	if len(theirs) == 0 {
-		finish = "stop"
-		message = setMember(message, "tool_calls", nil)
+		message = models.WithMember(message, "tool_calls", nil)
 		if t.text() == "" {
-			message = setMember(message, "content", quoted(emptyAnswer))
+			message = models.WithMember(message, "content", quoted(emptyAnswer))
 		}
 	} else {
 		var list [][]byte
 		for _, c := range theirs {
 			list = append(list, c.message())
 		}
-		message = setMember(message, "tool_calls", models.Append(nil, list...))
+		message = models.WithMember(message, "tool_calls", models.Append(nil, list...))
 	}
-	choices[0] = setMember(setMember(choices[0], "message", message), "finish_reason", quoted(finish))
-	return setMember(t.reply, "choices", models.Append(nil, choices...))
+	choices[0] = models.WithMember(models.WithMember(choices[0], "message", message), "finish_reason", quoted(t.finishFor(theirs)))
+	return models.WithMember(t.reply, "choices", models.Append(nil, choices...))
+}
+
+// finishFor is the finish_reason of the turn for a caller who gets these of its
+// calls. That the answer was cut or filtered stays.
+func (t *turn) finishFor(theirs []*call) string {
+	switch {
+	case t.finish != "" && t.finish != "stop" && t.finish != "tool_calls" && t.finish != "function_call":
+		return t.finish
+	case len(theirs) > 0:
+		return "tool_calls"
+	default:
+		return "stop"
+	}
 }
 
 // reportJSON is the value of x_gateway.
@@ -261,21 +325,6 @@ func (r *run) reportJSON() []byte {
 		return []byte("null")
 	}
 	return out
-}
-
-// setMember returns object with key set to value, or without key when value is
-// nil. What is not an object comes back as it is.
-func setMember(object []byte, key string, value []byte) []byte {
-	b, err := models.ParseBody(object)
-	if err != nil {
-		return object
-	}
-	if value == nil {
-		b.Delete(key)
-	} else {
-		b.Set(key, value)
-	}
-	return b.Bytes()
 }
 
 // count adds a turn's usage to the run's.
