@@ -89,9 +89,6 @@ func Run(ctx context.Context, opts Options) int {
 	a.Stdout = a.out
 	root := a.root()
 	root.SetArgs(append([]string{}, opts.Args...)) // nil would mean os.Args
-	root.SetIn(opts.Stdin)
-	root.SetOut(a.Stdout)
-	root.SetErr(opts.Stderr)
 	return a.exitCode(ctx, root.ExecuteContext(ctx))
 }
 
@@ -177,6 +174,9 @@ To begin:  pointsman demo     see it work, without a key and without a network
 	root.AddCommand(a.serveCommand(), a.chatCommand(), a.modelsCommand(), a.toolsCommand(), a.statusCommand(),
 		a.serversCommand(), a.approvalsCommand(), a.keysCommand(), a.configCommand(), a.journalCommand(),
 		a.demoCommand(), a.versionCommand(), a.guardCommand())
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout) // before the completion command, which asks for it when it is made
+	root.SetErr(a.Stderr)
 	root.InitDefaultCompletionCmd(a.Args...)
 	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {

@@ -123,7 +123,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Resident, store *config.Store, home config.Home, f serveFlags) error {
 	log := a.logger(store.Config().Log.Level)
 	person := a.attendant(f.ask == "terminal", a.Stderr)
-	g, err := a.newGateway(ctx, store, home, gateway.Options{NoMCP: f.noMCP, Attended: person.attends, Logger: log})
+	g, err := a.newGateway(ctx, store, home, gateway.Options{NoMCP: f.noMCP, Attended: person.attends, Logger: log, OnIdle: debug.FreeOSMemory})
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
