@@ -17,6 +17,7 @@ import (
 var version string
 
 func main() {
+	tuneMemory()
 	ctx, cancel := untilSignal()
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	cancel(nil)

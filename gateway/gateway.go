@@ -69,6 +69,9 @@ type Options struct {
 	Keychain secrets.Keychain
 	// Guard is the command line of the guard process; see servers.Options.
 	Guard []string
+	// OnIdle is called some seconds after the last run has ended, if no other
+	// has begun by then. May be nil.
+	OnIdle func()
 	// Logger takes the program's log. If nil, nothing is logged. What it gets
 	// is redacted.
 	Logger *slog.Logger
@@ -99,6 +102,7 @@ type Gateway struct {
 	catalogue atomic.Pointer[tools.Catalogue]
 	address   atomic.Pointer[string] // where Serve listens; nil before
 	active    atomic.Int64           // runs
+	idle      *time.Timer            // tells Options.OnIdle; nil when nobody wants to know
 	changed   chan struct{}          // the servers' tools may have changed
 
 	building sync.Mutex    // guards the fields below
@@ -131,6 +135,9 @@ func New(_ context.Context, opts Options) (*Gateway, error) {
 	}
 	g.stopping, g.stop = context.WithCancelCause(context.Background())
 	g.events = loop.NewBus()
+	if opts.OnIdle != nil {
+		g.idle = stoppedTimer(g.tellIdle)
+	}
 	if err := g.openState(); err != nil {
 		return nil, err
 	}
@@ -427,6 +434,9 @@ func (g *Gateway) Close() error {
 		g.desk.Close()
 		g.stop(approvals.ErrShuttingDown)
 		g.running.Wait()
+		if g.idle != nil {
+			g.idle.Stop()
+		}
 		g.client.CloseIdleConnections()
 		err = errors.Join(g.pins.Save(), g.journal.Close())
 	})
@@ -481,7 +491,7 @@ func (g *Gateway) TrustedHandler(door string) http.Handler {
 // request ends.
 func (g *Gateway) Run(ctx context.Context, req loop.Request) (*loop.Result, error) {
 	g.active.Add(1)
-	defer g.active.Add(-1)
+	defer g.ended()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(g.stopping, func() { cancel(approvals.ErrShuttingDown) })()
