@@ -95,6 +95,12 @@ type Decision struct {
 // Allows reports whether the call may run.
 func (d Decision) Allows() bool { return d.Outcome == Allowed }
 
+// ByPerson reports whether a person has just decided, rather than a setting or a
+// remembered rule.
+func (d Decision) ByPerson() bool {
+	return d.Approver == ByDesk || d.Approver == ByTerminal || d.Approver == ByElicitation
+}
+
 // An Approver answers requests. Ask blocks until there is an answer or ctx
 // ends, and must return soon after ctx ends; the Gate bounds it, checks what it
 // says and catches its panics.

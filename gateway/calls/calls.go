@@ -126,16 +126,28 @@ func (c *Caller) Call(ctx context.Context, call Call) Result {
 		return c.unrecorded(ctx, r, journalErr)
 	}
 	var decision approvals.Decision
-	if invalid := c.validate(call, entry, r.Arguments, err); invalid != "" {
+	c.gates(ctx, call, entry, verdict, err, &r, &decision)
+	c.record(ctx, call.ID, r, decision)
+	return r
+}
+
+// gates takes the call through the three gates and runs it. A panic on the way,
+// of a schema's or a server's making, ends this call and nothing else.
+func (c *Caller) gates(ctx context.Context, call Call, entry *tools.Entry, verdict tools.Verdict, argumentsErr error, r *Result, decision *approvals.Decision) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.opts.Logger.Error("a call made the gateway panic", "call", call.ID, "tool", r.Name, "panic", fmt.Sprint(p))
+			r.refuse(journal.Unknown, "an error inside Pointsman; whether the call ran is not known")
+		}
+	}()
+	if invalid := c.validate(call, entry, r.Arguments, argumentsErr); invalid != "" {
 		r.refuse(journal.Invalid, invalid)
-	} else if r.Allowed = true; c.permitted(ctx, call, entry, verdict, &r, &decision) {
-		c.execute(ctx, call, &r)
+	} else if r.Allowed = true; c.permitted(ctx, call, entry, verdict, r, decision) {
+		c.execute(ctx, call, r)
 		if decision.Arguments != nil {
 			r.Text = fmt.Sprintf("(The person changed the arguments before allowing the call. It ran with %s)\n%s", r.Arguments, r.Text)
 		}
 	}
-	c.record(ctx, call.ID, r, decision)
-	return r
 }
 
 // validate is the first gate. It returns why the call cannot run, or "".
@@ -181,23 +193,29 @@ func (c *Caller) permitted(ctx context.Context, call Call, entry *tools.Entry, v
 		call.OnWaiting(req)
 	}
 	*decision = c.opts.Gate.Ask(ctx, req)
-	if err := c.opts.Recorder.Decide(ctx, call.ID, *decision); err != nil {
-		c.opts.Logger.Error("recording a decision", "call", call.ID, "error", err)
+	unrecorded := c.opts.Recorder.Decide(ctx, call.ID, *decision)
+	if unrecorded != nil {
+		c.opts.Logger.Error("recording a decision", "call", call.ID, "error", unrecorded)
 	}
 	allowed := decision.Allows()
 	r.Approved = &allowed
-	if !allowed {
-		r.refuse(journal.Outcome(decision.Outcome), denial(*decision))
+	switch {
+	case !allowed:
+		r.refuse(journal.Outcome(cmp.Or(decision.Outcome, approvals.Denied)), denial(*decision))
+		return false
+	case unrecorded != nil: // the record would not tell who said yes, and to what
+		r.refuse(journal.Failed, cannotRecord+unrecorded.Error())
+		return false
+	case !c.edited(entry, r, *decision):
 		return false
 	}
-	if !c.edited(entry, r, *decision) {
-		return false
-	}
-	if change.Changed {
-		c.opts.Pins.Accept(entry.Definition) // a person has just seen what changed, and agreed
+	if change.Changed && decision.ByPerson() {
+		c.opts.Pins.Accept(entry.Definition) // who agreed has just seen what changed
 	}
 	return true
 }
+
+const cannotRecord = "the call was not run because the journal cannot be written: "
 
 // edited takes over the arguments that the person changed, when they fit.
 func (c *Caller) edited(entry *tools.Entry, r *Result, decision approvals.Decision) bool {
@@ -273,7 +291,7 @@ func failure(ctx context.Context, err error) (outcome journal.Outcome, executed 
 func (r *Result) refuse(outcome journal.Outcome, reason string) {
 	r.Outcome, r.Reason, r.IsError = outcome, reason, true
 	switch outcome {
-	case journal.Invalid:
+	case journal.Invalid, journal.Unknown:
 		r.Text = "Error: " + reason
 	default:
 		r.Text = fmt.Sprintf("The call was not run (%s): %s", outcome, reason)
@@ -287,7 +305,7 @@ func (c *Caller) unrecorded(ctx context.Context, r Result, err error) Result {
 		return r
 	}
 	c.opts.Logger.Error("writing the journal", "error", err)
-	r.refuse(journal.Failed, "the call was not run because the journal cannot be written: "+err.Error())
+	r.refuse(journal.Failed, cannotRecord+err.Error())
 	return r
 }
 
