@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -11,9 +13,13 @@ import (
 	"github.com/tidwall/gjson"
 
 	"pointsman/approvals"
+	"pointsman/gateway/calls"
+	"pointsman/gateway/config"
+	"pointsman/gateway/journal"
 	"pointsman/gateway/loop"
 	"pointsman/gateway/models"
 	"pointsman/gateway/servers"
+	"pointsman/gateway/tools"
 )
 
 const helloStream = `{"model":"fake/m","stream":true,"messages":[{"role":"user","content":"hello"}]}`
@@ -337,11 +343,20 @@ func FuzzStream(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
+	var replies []string
+	router, l := inMemory(f, &replies)
 	f.Fuzz(func(t *testing.T, events string) {
-		p := newProvider(t, events, okStream(), okStream())
-		r := newRig(t, p)
-		r.settings.MaxRounds = 1
-		_, s, err := r.run(t, streamWith(`,"stream_options":{"include_usage":true}`))
+		replies = []string{events, okStream(), okStream()}
+		body, err := models.ParseBody([]byte(streamWith(`,"stream_options":{"include_usage":true}`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		route, err := router.Resolve("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &sink{}
+		_, err = l.Run(t.Context(), loop.Request{Models: router, Route: route, Body: body, Stream: s})
 		for _, e := range s.events {
 			if !models.Valid([]byte(e)) {
 				t.Fatalf("%q made %q", events, e)
@@ -363,4 +378,43 @@ func FuzzStream(f *testing.F) {
 			t.Fatalf("%q said %q, want it to begin with %q", events, got, want)
 		}
 	})
+}
+
+// inMemory returns a loop without a network and a disk, whose provider answers
+// with each of replies and whose calls all go well.
+func inMemory(t testing.TB, replies *[]string) (*models.Router, *loop.Loop) {
+	cfg := config.Default()
+	cfg.Providers = map[string]config.Provider{"fake": {BaseURL: "http://fake.example"}}
+	cfg.DefaultModel = "fake/m"
+	cfg.RouterSettings.NumRetries = 0
+	router, err := models.NewRouter(cfg, models.Options{Client: &http.Client{Transport: transport(func(req *http.Request) *http.Response {
+		var events strings.Builder
+		for _, event := range strings.Split(strings.TrimSpace((*replies)[0]), "\n") {
+			fmt.Fprintf(&events, "data: %s\n\n", strings.TrimSpace(event))
+		}
+		*replies = (*replies)[1:]
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(events.String())), Request: req}
+	})}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	def, err := tools.Parse("fs", []byte(fakeTools[2]), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalogue := tools.NewCatalogue([]tools.Definition{def}, tools.Settings{})
+	return router, loop.New(loop.Options{
+		Caller: caller{}, Catalogue: func() *tools.Catalogue { return catalogue },
+		Settings: func() loop.Settings { return loop.Settings{MaxRounds: 1, Parallel: 1, PlanMode: true} },
+	})
+}
+
+type transport func(*http.Request) *http.Response
+
+func (f transport) RoundTrip(req *http.Request) (*http.Response, error) { return f(req), nil }
+
+type caller struct{}
+
+func (caller) Call(_ context.Context, call calls.Call) calls.Result {
+	return calls.Result{Name: call.Name, Allowed: true, Executed: true, Outcome: journal.OK, Text: "done"}
 }
