@@ -8,7 +8,7 @@ BIN       := bin/pointsman
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
-.PHONY: all deps build headless run demo test npm lint cross bench clean
+.PHONY: all deps build headless run demo test npm copilot lint cross bench clean
 
 all: build
 
@@ -36,6 +36,7 @@ demo:
 
 ## test: everything, with the race detector and real MCP servers
 test: deps npm
+	@$(MAKE) --no-print-directory copilot || echo "Copilot cannot be installed: the tests that need it are skipped"
 	$(GO) test -race ./...
 
 # The real MCP servers and SDKs that tests talk to.
@@ -43,6 +44,15 @@ npm: test/npm/node_modules/.installed
 
 test/npm/node_modules/.installed: test/npm/package-lock.json
 	cd test/npm && npm ci --no-fund --no-audit --ignore-scripts
+	@touch $@
+
+## copilot: the real Copilot CLI and SDK (350 MB), which some tests talk to
+copilot: test/copilot/node_modules/.installed
+
+# Not `npm ci`: it insists on the SDK's packages for other platforms, which not
+# every registry has.
+test/copilot/node_modules/.installed: test/copilot/package-lock.json
+	cd test/copilot && npm install --no-save --no-fund --no-audit --ignore-scripts --fetch-retries 1
 	@touch $@
 
 ## lint: formatting, vet, staticcheck, known vulnerabilities, go.mod

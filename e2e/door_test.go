@@ -302,7 +302,7 @@ func TestTwoAtOneDoor(t *testing.T) {
 	other := p.command(ctx, "serve", "--listen", strings.TrimPrefix(p.url, "http://"))
 	other.Env = append(other.Env, "POINTSMAN_HOME="+t.TempDir())
 	said, err = other.CombinedOutput()
-	if err == nil || !strings.Contains(string(said), "in use") || !strings.Contains(string(said), pid) {
+	if err == nil || !strings.Contains(string(said), "has the port") || !strings.Contains(string(said), pid) {
 		t.Errorf("a port in use: %v: %s; want the process %s named", err, said, pid)
 	}
 	expect(t, "the first still answers", p.healthy(), true)

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	_ "pointsman/ui/cli" // so that a result is not taken from the cache when the program has changed
 )
 
 // binaryVariable names a program to test instead of building one.
