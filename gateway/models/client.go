@@ -33,9 +33,12 @@ type Reply struct {
 
 	first  []byte
 	events *Events
-	read   int // bytes of events so far
-	body   io.Closer
+	read   int  // bytes of events so far
+	done   bool // the stream has said that it is
+	closed bool
+	body   io.ReadCloser
 	cancel context.CancelFunc
+	detach func() bool     // makes ctx outlive the caller's, unless that has ended
 	ctx    context.Context // bounds each wait for the stream's next event
 }
 
@@ -53,6 +56,7 @@ func (r *Reply) Next() ([]byte, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, r.Deployment.failure(r.ctx, err)
 	}
+	r.done = r.done || string(data) == "[DONE]"
 	return data, err
 }
 
@@ -61,10 +65,36 @@ func (r *Reply) Buffered() bool { return r.first != nil || r.events.Buffered() }
 
 // Close ends the exchange. It may be called more than once.
 func (r *Reply) Close() {
-	if r.body != nil {
-		_ = r.body.Close() // the answer has been used; nothing is left to save
+	if r.closed {
+		return
 	}
+	r.closed = true
+	if r.done && r.detach() {
+		go r.drain()
+		return
+	}
+	r.abandon()
+}
+
+func (r *Reply) abandon() {
+	_ = r.body.Close() // the answer has been used; nothing is left to save
 	r.cancel()
+}
+
+const (
+	// drainPatience is how long a stream may take to end after it has said so.
+	drainPatience = 500 * time.Millisecond
+	// drainLimit is how much may still come then, in bytes.
+	drainLimit = 4 << 10
+)
+
+// drain reads a stream that is done to its end, since a connection is kept only
+// then, and the end comes a moment later. Nobody has to wait for it.
+func (r *Reply) drain() {
+	limit := time.AfterFunc(drainPatience, r.cancel)
+	defer limit.Stop()
+	_, _ = io.CopyN(io.Discard, r.body, drainLimit) // when it fails, the connection is lost and no more
+	r.abandon()
 }
 
 // Do asks the route's deployments, each with its retries, until one begins to
@@ -135,16 +165,18 @@ func sleep(ctx context.Context, d time.Duration) error {
 // answer. Once a stream has begun, each wait for its next bytes may take as long
 // as the deployment's time-out; while nobody waits, no time runs.
 func (r *Router) doOnce(ctx context.Context, d *Deployment, body *Body, stream bool, deadline time.Time) (*Reply, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
+	callers := ctx
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(callers))
+	detach := context.AfterFunc(callers, func() { cancel(context.Cause(callers)) })
 	timer := time.AfterFunc(time.Until(deadline), func() { cancel(errTimeout) })
-	stop := func() { timer.Stop(); cancel(nil) }
+	stop := func() { detach(); timer.Stop(); cancel(nil) }
 
 	response, err := r.post(ctx, d, body)
 	if err != nil {
 		stop()
 		return nil, err
 	}
-	reply := &Reply{Deployment: d, Header: response.Header, body: response.Body, cancel: stop, ctx: ctx}
+	reply := &Reply{Deployment: d, Header: response.Header, body: response.Body, cancel: stop, detach: detach, ctx: ctx}
 	if stream {
 		err = reply.begin(&patientReader{r: response.Body, timer: timer, patience: d.Timeout}, response)
 	} else {

@@ -4,7 +4,8 @@
 // ask ourselves), with bodies kept as raw JSON so that nothing a client or
 // provider sends is lost.
 //
-// The package starts no goroutine of its own; a stream's reader is the caller's.
+// The package starts no goroutine of its own but one that reads what follows a
+// stream's end, for half a second at most; a stream's reader is the caller's.
 package models
 
 import (

@@ -1,12 +1,17 @@
 package models
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"pointsman/gateway/config"
 )
@@ -85,5 +90,65 @@ func TestRedirectsStayWithTheProvider(t *testing.T) {
 	_, err := do(t, router, body, false)
 	if err == nil || !strings.Contains(err.Error(), "redirects to") || len(*stolen) != 0 {
 		t.Errorf("to another host: error %v, which got %+v", err, *stolen)
+	}
+}
+
+// within waits for a signal, and fails the test when it does not come.
+func within[T any](t *testing.T, what string, c <-chan T) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(10 * time.Second):
+		t.Fatalf("waited for %s in vain", what)
+	}
+}
+
+func TestAStreamsConnectionIsKept(t *testing.T) {
+	end, gaveUp, kept := make(chan bool, 1), make(chan bool, 1), make(chan error, 1)
+	base, _ := provider(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, event+"data: [DONE]\n\n")
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-end:
+		case <-r.Context().Done():
+			gaveUp <- true
+		}
+	})
+	router := routerTo(t, base)
+	var connections []bool
+	stream := func() {
+		ctx, cancel := context.WithCancel(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+			GotConn:     func(info httptrace.GotConnInfo) { connections = append(connections, info.Reused) },
+			PutIdleConn: func(err error) { kept <- err },
+		}))
+		defer cancel() // as at the end of a client's request
+		route, err := router.Resolve("p/m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := ParseBody([]byte(`{"messages":[]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply, err := router.Do(ctx, route, body, true)
+		for err == nil {
+			_, err = reply.Next()
+			if reply.done {
+				reply.Close()
+				return
+			}
+		}
+		t.Fatal(err)
+	}
+	for range 3 {
+		stream()
+		end <- true // once the reply is closed and its request over
+		within(t, "the connection to be kept", kept)
+	}
+	stream()
+	within(t, "the end of a stream that does not end by itself", gaveUp)
+	if diff := cmp.Diff([]bool{false, true, true, true}, connections); diff != "" {
+		t.Errorf("whether a connection was used again: %s", diff)
 	}
 }
