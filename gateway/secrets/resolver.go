@@ -17,8 +17,9 @@ type Resolver struct {
 	lookupEnv func(string) (string, bool)
 	redactor  *Redactor
 
-	mu    sync.Mutex        // guards cache
+	mu    sync.Mutex        // guards the fields below
 	cache map[string]string // what the keychain answered
+	seen  map[string]string // variables that were judged, with the value each had
 }
 
 // NewResolver makes a resolver. A nil lookupEnv means os.LookupEnv; a nil
@@ -27,7 +28,7 @@ func NewResolver(keychain Keychain, lookupEnv func(string) (string, bool), redac
 	if lookupEnv == nil {
 		lookupEnv = os.LookupEnv
 	}
-	return &Resolver{keychain: keychain, lookupEnv: lookupEnv, redactor: redactor, cache: map[string]string{}}
+	return &Resolver{keychain: keychain, lookupEnv: lookupEnv, redactor: redactor, cache: map[string]string{}, seen: map[string]string{}}
 }
 
 const (
@@ -106,10 +107,29 @@ func (r *Resolver) fromEnvironment(name, fallback string) (string, error) {
 	if !ok {
 		return fallback, fmt.Errorf("environment variable %s is not set; set it, or keep the secret in the keychain with `pointsman keys set NAME`", name)
 	}
-	if r.redactor != nil && (secretName(name) || random(value)) {
+	r.learn(name, value)
+	return value, nil
+}
+
+// learn makes a variable's value known to the Redactor if it is a secret. Each
+// request resolves some variable, and judging takes a while, so a value is judged
+// once; it counts as seen only when the Redactor has it.
+func (r *Resolver) learn(name, value string) {
+	if r.redactor == nil {
+		return
+	}
+	r.mu.Lock()
+	before, known := r.seen[name]
+	r.mu.Unlock()
+	if known && before == value {
+		return
+	}
+	if secretName(name) || random(value) {
 		r.redactor.Add(value)
 	}
-	return value, nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen[name] = value
 }
 
 func (r *Resolver) fromKeychain(ctx context.Context, name string) (string, error) {
