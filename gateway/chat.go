@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -69,7 +70,7 @@ func (g *Gateway) Chat(ctx context.Context, req ChatRequest) (*ChatResult, error
 		return failed(err)
 	}
 	if run.Stream != nil {
-		result.Content = text.all
+		result.Content = text.all.String()
 	}
 	return &ChatResult{
 		Content: result.Content, Model: result.Model, Rounds: result.Rounds, UsedTools: result.UsedTools,
@@ -121,14 +122,14 @@ func (req ChatRequest) body() (*models.Body, error) {
 // textSink takes the text out of a stream.
 type textSink struct {
 	onText func(string)
-	all    string
+	all    strings.Builder
 }
 
 func (*textSink) Begin(http.Header) {}
 
 func (s *textSink) Data(payload []byte) error {
 	if text := gjson.GetBytes(payload, "choices.0.delta.content").String(); text != "" {
-		s.all += text
+		s.all.WriteString(text)
 		s.onText(text)
 	}
 	return nil

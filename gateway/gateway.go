@@ -21,6 +21,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -102,13 +103,16 @@ type Gateway struct {
 	catalogue atomic.Pointer[tools.Catalogue]
 	address   atomic.Pointer[string] // where Serve listens; nil before
 	active    atomic.Int64           // runs
+	runs      sync.WaitGroup         // the same, to wait for
 	idle      *time.Timer            // tells Options.OnIdle; nil when nobody wants to know
 	changed   chan struct{}          // the servers' tools may have changed
 
 	building sync.Mutex    // guards the fields below
 	built    chan struct{} // closed when the catalogue is next built
 
-	stop     context.CancelCauseFunc // ends what Start began
+	entering sync.Mutex // held while a run begins, and while stop is called
+
+	stop     context.CancelCauseFunc // ends what Start began, and the runs
 	stopping context.Context
 	running  sync.WaitGroup
 	closing  sync.Once
@@ -271,6 +275,9 @@ func (g *Gateway) apply(cfg *config.Config) error {
 	for _, secret := range cfg.LiteralSecrets() {
 		g.redactor.Add(secret)
 	}
+	if old := g.live.Load(); old != nil {
+		next.router.Inherit(old.router)
+	}
 	g.live.Store(next)
 	g.gate.Configure(approvals.Settings{
 		Require: cfg.Approvals.Require, Approver: approver, Person: g.person(), Timeout: time.Duration(cfg.Approvals.Timeout),
@@ -298,6 +305,10 @@ func (g *Gateway) watchConfig() {
 		}
 		if err := g.apply(change.New); err != nil {
 			g.log.Error("the changed configuration cannot be applied; the running settings stay", "error", err)
+			return
+		}
+		if !reflect.DeepEqual(change.Old.Providers, change.New.Providers) {
+			g.running.Go(g.discover)
 		}
 	})
 	if err != nil && g.stopping.Err() == nil {
@@ -341,8 +352,11 @@ func (g *Gateway) Start() {
 	})
 	g.running.Go(g.keepCatalogue)
 	g.running.Go(g.watchConfig)
-	g.running.Go(func() { g.live.Load().router.Discover(g.stopping) })
+	g.running.Go(g.discover)
 }
+
+// discover asks the providers for their models.
+func (g *Gateway) discover() { g.Models().Discover(g.stopping) }
 
 // keepCatalogue builds the catalogue whenever the servers' tools have changed.
 func (g *Gateway) keepCatalogue() {
@@ -432,8 +446,11 @@ func (g *Gateway) Close() error {
 	var err error
 	g.closing.Do(func() {
 		g.desk.Close()
+		g.entering.Lock()
 		g.stop(approvals.ErrShuttingDown)
+		g.entering.Unlock()
 		g.running.Wait()
+		g.awaitRuns()
 		if g.idle != nil {
 			g.idle.Stop()
 		}
@@ -441,6 +458,30 @@ func (g *Gateway) Close() error {
 		err = errors.Join(g.pins.Save(), g.journal.Close())
 	})
 	return err
+}
+
+// awaitRuns lets the runs end their rows in the journal. One whose caller does
+// not read does not keep us for long.
+func (g *Gateway) awaitRuns() {
+	ended := make(chan struct{})
+	go func() { g.runs.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(shutdownPatience):
+		g.log.Warn("not all runs have ended", "runs", g.active.Load())
+	}
+}
+
+// enter counts a run in, unless the gateway closes.
+func (g *Gateway) enter() bool {
+	g.entering.Lock()
+	defer g.entering.Unlock()
+	if g.stopping.Err() != nil {
+		return false
+	}
+	g.runs.Add(1)
+	g.active.Add(1)
+	return true
 }
 
 // Desk is the queue of what waits for a person.
@@ -490,12 +531,14 @@ func (g *Gateway) TrustedHandler(door string) http.Handler {
 // Run runs one request; it is what the doors call. When the gateway closes, the
 // request ends.
 func (g *Gateway) Run(ctx context.Context, req loop.Request) (*loop.Result, error) {
-	g.active.Add(1)
+	if !g.enter() {
+		return nil, approvals.ErrShuttingDown
+	}
 	defer g.ended()
+	defer g.runs.Done()
+	defer g.rules.EndRun(req.Run)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(g.stopping, func() { cancel(approvals.ErrShuttingDown) })()
-	result, err := g.loop.Run(ctx, req)
-	g.rules.EndRun(req.Run)
-	return result, err
+	return g.loop.Run(ctx, req)
 }

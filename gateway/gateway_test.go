@@ -207,7 +207,7 @@ func TestRememberedRule(t *testing.T) {
 
 func TestOwnFilesAlwaysAsk(t *testing.T) {
 	d := newDesk(t, "approvals: {approver: allow}\n", func(o *gateway.Options) { o.Attended = nil })
-	for _, path := range []string{d.configPath, "~/.copilot/hooks/x.json", `C:\Users\me\.copilot\hooks\x.json`} {
+	for _, path := range []string{d.configPath, "~/.copilot/hooks/x.json", `C:\Users\me\.copilot\hooks\x.json`, "~/.Copilot/HOOKS/x.json"} {
 		provider := scripted(t, "scratch__write_file", fmt.Sprintf(`{"path":%q,"content":"approvals: {require: false}"}`, path))
 		if err := os.WriteFile(d.configPath, []byte("default_model: fake/m\napprovals: {approver: allow}\nproviders: {fake: {base_url: \""+provider+"\"}}\n"), 0o600); err != nil {
 			t.Fatal(err)

@@ -41,7 +41,11 @@ func ownFiles(home config.Home, configFile string) func(text string) bool {
 	}
 }
 
-func slashes(path string) string { return strings.ReplaceAll(filepath.Clean(path), `\`, "/") }
+// slashes writes a path in one way: some file systems do not tell cases apart,
+// and asking once too often does no harm.
+func slashes(path string) string {
+	return strings.ToLower(strings.ReplaceAll(filepath.Clean(path), `\`, "/"))
+}
 
 // resolved follows the symbolic links in the part of path that exists.
 func resolved(path string) string {

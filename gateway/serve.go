@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pointsman/approvals"
 	"pointsman/gateway/httpapi"
 	"pointsman/gateway/secrets"
 )
@@ -26,13 +27,16 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 	address := ln.Addr().String()
 	g.address.Store(&address)
 	server := NewServer(g.Handler())
-	server.BaseContext = func(net.Listener) context.Context { return ctx }
+	requests, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer end(nil)
+	server.BaseContext = func(net.Listener) context.Context { return requests }
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(ln) }()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serving on %s: %w", ln.Addr(), err)
 	case <-ctx.Done():
+		end(approvals.ErrShuttingDown) // what waits for a person is told why
 	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownPatience)
 	defer cancel()
@@ -116,9 +120,7 @@ func (g *Gateway) doorSettings() httpapi.Settings {
 	cfg := g.Config().Gateway
 	host, _, _ := net.SplitHostPort(cfg.Listen)
 	s := httpapi.Settings{
-		ListenHost: host, AllowedHosts: cfg.AllowedHosts, CORSOrigins: cfg.CORSOrigins, MaxBodyBytes: cfg.MaxBodyBytes,
+		Open: cfg.Auth == "none", Key: g.AccessKey, ListenHost: host, AllowedHosts: cfg.AllowedHosts, CORSOrigins: cfg.CORSOrigins, MaxBodyBytes: cfg.MaxBodyBytes,
 	}
-	s.Key, s.KeyError = g.AccessKey()
-	s.Open = cfg.Auth == "none"
 	return s
 }

@@ -79,9 +79,11 @@ func NewServer(opts Options) *Server {
 
 // Serve answers on ln until ctx ends.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	requests, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer end(nil)
 	server := &http.Server{
-		Handler: s.mux, ReadHeaderTimeout: 10 * time.Second,
-		BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: s.mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 5 * time.Minute,
+		BaseContext: func(net.Listener) context.Context { return requests },
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(ln) }()
@@ -89,6 +91,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	case err := <-failed:
 		return fmt.Errorf("serving the control socket: %w", err)
 	case <-ctx.Done():
+		end(approvals.ErrShuttingDown) // what waits for a person is told why
 	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()

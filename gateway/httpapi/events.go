@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"net/http"
 	"sync"
 	"time"
@@ -52,8 +51,13 @@ func (e *eventWriter) Begin(header http.Header) {
 func (e *eventWriter) Data(payload []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.buffer = append(append(append(e.buffer, "data: "...), payload...), "\n\n"...)
+	e.takeLocked(payload)
 	return nil
+}
+
+// takeLocked adds an event. Line breaks would end its data.
+func (e *eventWriter) takeLocked(payload []byte) {
+	e.buffer = append(append(append(e.buffer, "data: "...), models.OneLine(payload)...), "\n\n"...)
 }
 
 // Flush sends what Data has taken; see loop.Sink.
@@ -129,8 +133,7 @@ func (e *eventWriter) fail(err *models.Error) {
 		writeError(e.w, err)
 		return
 	}
-	oneLine := bytes.ReplaceAll(err.JSON(), []byte("\n"), []byte(" "))
-	e.buffer = append(append(append(e.buffer, "data: "...), oneLine...), "\n\n"...)
+	e.takeLocked(err.JSON())
 	_ = e.flushLocked() // a client that has gone cannot be told
 }
 

@@ -34,12 +34,16 @@ func (h *Handler) guard(w http.ResponseWriter, r *http.Request) bool {
 	if r.URL.Path == "/health" || s.Open {
 		return true
 	}
-	if s.KeyError != nil {
+	if s.Key == nil {
+		s.Key = func() (string, error) { return "", nil } // which nobody can show
+	}
+	key, err := s.Key()
+	if err != nil {
 		w.Header().Set("Retry-After", "5")
-		refuse(w, http.StatusServiceUnavailable, s.KeyError.Error())
+		refuse(w, http.StatusServiceUnavailable, err.Error())
 		return false
 	}
-	if !authorized(r, s.Key) {
+	if !authorized(r, key) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		refuse(w, http.StatusUnauthorized, "this endpoint needs the header \"Authorization: Bearer KEY\" with Pointsman's key; `pointsman keys` tells where it is kept")
 		return false

@@ -30,9 +30,11 @@ type Runner interface {
 
 // Settings are what can change while the door is open.
 type Settings struct {
-	Open         bool     // no key is asked for
-	Key          string   // what clients must show
-	KeyError     error    // why the key cannot be had; nobody gets in meanwhile
+	Open bool // no key is asked for
+	// Key returns what clients must show, or why that cannot be had; then nobody
+	// gets in meanwhile. It may take a while, and is not asked for whom the guard
+	// refuses before.
+	Key          func() (string, error)
 	ListenHost   string   // answered besides loopback names
 	AllowedHosts []string // further Host names that are answered
 	CORSOrigins  []string // browser origins that are answered
@@ -98,7 +100,7 @@ func (h *Handler) handle(path, method string, serve http.HandlerFunc) {
 
 // ServeHTTP guards the door and serves the request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer h.recovered(w)
+	defer h.recovered(func(e *models.Error) { writeError(w, e) })
 	r.URL.Path = cleanPath(r.URL.Path)
 	if !h.opts.Trusted && !h.guard(w, r) {
 		return
@@ -118,8 +120,8 @@ func cleanPath(path string) string {
 	return path
 }
 
-// recovered turns a panic into an error reply; its stack goes to the log only.
-func (h *Handler) recovered(w http.ResponseWriter) {
+// recovered gives a panic to fail as an error; what it says goes to the log only.
+func (h *Handler) recovered(fail func(*models.Error)) {
 	p := recover()
 	if p == nil {
 		return
@@ -128,7 +130,7 @@ func (h *Handler) recovered(w http.ResponseWriter) {
 		panic(p)
 	}
 	h.opts.Logger.Error("a request made the gateway panic", "panic", fmt.Sprint(p))
-	writeError(w, &models.Error{Code: models.UpstreamError, Status: http.StatusInternalServerError, Message: "an error inside Pointsman; its log tells more"})
+	fail(&models.Error{Code: models.UpstreamError, Status: http.StatusInternalServerError, Message: "an error inside Pointsman; its log tells more"})
 }
 
 func (h *Handler) health(w http.ResponseWriter, _ *http.Request) {
@@ -265,7 +267,7 @@ func (h *Handler) request(r *http.Request, body *models.Body) (loop.Request, err
 	}
 	return loop.Request{
 		Run: loop.NewID("run_"), Models: router, Route: route, Body: body, Door: cmp.Or(h.door(r), h.opts.Door), Client: client(r),
-		Session: cmp.Or(r.Header.Get("X-Pointsman-Session"), body.Get("prompt_cache_key").String()),
+		Session: named(cmp.Or(r.Header.Get("X-Pointsman-Session"), body.Get("prompt_cache_key").String())),
 		CWD:     h.trusted(r, "X-Pointsman-Cwd"), ToolsOff: strings.EqualFold(r.Header.Get("X-Pointsman-Tools"), "off"),
 	}, nil
 }
@@ -284,18 +286,22 @@ func (h *Handler) trusted(r *http.Request, name string) string {
 // client names the calling program: the first word of its User-Agent.
 func client(r *http.Request) string {
 	name, _, _ := strings.Cut(r.UserAgent(), " ")
-	if len(name) > 100 {
-		name = name[:100]
-	}
-	return name
+	return named(name)
+}
+
+// maxName is how long a name may be that a client gives itself, in bytes: each
+// record of its calls repeats it.
+const maxName = 100
+
+// named returns name in valid UTF-8 and not longer than maxName.
+func named(name string) string {
+	return strings.ToValidUTF8(name[:min(len(name), maxName)], "")
 }
 
 func (h *Handler) plain(w http.ResponseWriter, r *http.Request, req loop.Request) {
 	result, err := h.opts.Runner.Run(r.Context(), req)
 	if err != nil {
-		if r.Context().Err() == nil {
-			writeError(w, models.AsError(err))
-		}
+		writeError(w, models.AsError(err)) // also when we shut down; a client that has gone cannot be told
 		return
 	}
 	passHeaders(w.Header(), result.Header)
@@ -307,15 +313,13 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request, req loop.Reques
 	w.Header().Set("X-Pointsman-Run", req.Run)
 	sink := newEventWriter(w)
 	defer sink.close()
+	defer h.recovered(sink.fail)
 	req.Stream = sink
-	_, err := h.opts.Runner.Run(r.Context(), req)
-	switch {
-	case err == nil:
-		sink.done()
-	case r.Context().Err() != nil: // nobody is left to be told
-	default:
-		sink.fail(models.AsError(err))
+	if _, err := h.opts.Runner.Run(r.Context(), req); err != nil {
+		sink.fail(models.AsError(err)) // also when we shut down
+		return
 	}
+	sink.done()
 }
 
 // passHeaders copies what a provider says about limits and its own request id.
@@ -339,6 +343,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 func writeRaw(w http.ResponseWriter, status int, data []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writePatience)) // not all writers can
 	w.WriteHeader(status)
 	_, _ = w.Write(data) // a client that has gone cannot be told
 }

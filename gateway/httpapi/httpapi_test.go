@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 	"go.uber.org/goleak"
@@ -44,7 +45,7 @@ func ok(_ context.Context, req loop.Request) (*loop.Result, error) {
 
 func settings() httpapi.Settings {
 	return httpapi.Settings{
-		Key: "secret", ListenHost: "127.0.0.1", AllowedHosts: []string{"desk.example"}, CORSOrigins: []string{"https://good.example"}, MaxBodyBytes: 1 << 20,
+		Key: func() (string, error) { return "secret", nil }, ListenHost: "127.0.0.1", AllowedHosts: []string{"desk.example"}, CORSOrigins: []string{"https://good.example"}, MaxBodyBytes: 1 << 20,
 	}
 }
 
@@ -141,7 +142,8 @@ func TestGuard(t *testing.T) {
 func TestNobodyGetsInWithoutAKeySet(t *testing.T) {
 	for name, s := range map[string]httpapi.Settings{
 		"zero settings": {},
-		"locked":        {KeyError: errors.New("the keychain is locked")},
+		"locked":        {Key: func() (string, error) { return "", errors.New("the keychain is locked") }},
+		"empty key":     {Key: func() (string, error) { return "", nil }},
 	} {
 		server := newDoor(t, ok, func() httpapi.Settings { return s })
 		for _, auth := range []string{"", "Bearer", "Bearer ", "Bearer x"} {
@@ -272,7 +274,15 @@ func TestFailures(t *testing.T) {
 	if !strings.HasSuffix(body, "data: { \"error\":{\"message\":\"cut\"}}\n\n") || strings.Contains(body, "[DONE]") {
 		t.Errorf("a stream that broke should end with an error event and no [DONE]: %q", body)
 	}
-	server = newDoor(t, func(context.Context, loop.Request) (*loop.Result, error) { panic("secret detail") }, settings)
+	server = newDoor(t, func(ctx context.Context, req loop.Request) (*loop.Result, error) {
+		if req.Stream != nil {
+			_, _ = ok(ctx, req)
+		}
+		panic("secret detail")
+	}, settings)
+	if _, _, body := send(t, server, "POST", "/v1/chat/completions", `{"stream":true,"messages":[{}]}`, nil); !strings.Contains(body, `data: {"error":`) || !strings.HasSuffix(body, "}}\n\n") || strings.Contains(body, "secret detail") {
+		t.Errorf("a panic inside a stream became %q", body)
+	}
 	if status, _, body := send(t, server, "POST", "/v1/chat/completions", hello, nil); status != 500 || strings.Contains(body, "secret detail") {
 		t.Errorf("a panic became %d %s", status, body)
 	}
@@ -300,6 +310,51 @@ func TestDisconnectCancels(t *testing.T) {
 		if err := <-cancelled; !errors.Is(err, context.Canceled) {
 			t.Errorf("the run ended with %v", err)
 		}
+	}
+}
+
+// TestLineBreaksInEvents: a provider's event of several lines stays one.
+func TestLineBreaksInEvents(t *testing.T) {
+	server := newDoor(t, func(_ context.Context, req loop.Request) (*loop.Result, error) {
+		return &loop.Result{}, req.Stream.Data([]byte("{\"a\":\r\n1,\n\"ä\":2}"))
+	}, settings)
+	_, _, body := send(t, server, "POST", "/v1/chat/completions", `{"stream":true,"messages":[{}]}`, nil)
+	if want := "data: {\"a\":  1, \"ä\":2}\n\ndata: [DONE]\n\n"; body != want {
+		t.Errorf("the stream is %q, want %q", body, want)
+	}
+}
+
+// TestStrangersDoNotReachTheKeychain: whoever is refused makes nothing be read.
+func TestStrangersDoNotReachTheKeychain(t *testing.T) {
+	asked := false
+	server := newDoor(t, ok, func() httpapi.Settings {
+		s := settings()
+		s.Key = func() (string, error) { asked = true; return "secret", nil }
+		return s
+	})
+	send(t, server, "GET", "/health", "", nil)
+	send(t, server, "GET", "/v1/models", "", func(r *http.Request) { r.Host = "evil.example" })
+	send(t, server, "GET", "/v1/models", "", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") })
+	if asked {
+		t.Error("the key was asked for")
+	}
+}
+
+// TestNamesAreBounded: what a client calls itself goes into each record.
+func TestNamesAreBounded(t *testing.T) {
+	var got loop.Request
+	server := newDoor(t, func(ctx context.Context, req loop.Request) (*loop.Result, error) {
+		got = req
+		return ok(ctx, req)
+	}, settings)
+	body := fmt.Sprintf(`{"messages":[{}],"prompt_cache_key":"%s"}`, strings.Repeat("ä", 1000))
+	send(t, server, "POST", "/v1/chat/completions", body, func(r *http.Request) { r.Header.Set("User-Agent", strings.Repeat("x", 1000)+" y") })
+	if len(got.Client) != 100 || len(got.Session) != 100 || !utf8.ValidString(got.Session) {
+		t.Errorf("client %q, session %q", got.Client, got.Session)
+	}
+	send(t, server, "POST", "/v1/chat/completions", strings.Replace(body, "ä", "x", 1), nil)
+	if len(got.Session) != 99 || !utf8.ValidString(got.Session) {
+		t.Errorf("session %q", got.Session)
 	}
 }
 

@@ -157,3 +157,22 @@ func (o *oneByOne) Read(buf []byte) (int, error) {
 	}
 	return copy(buf, event), nil
 }
+
+// TestDiscoveredModelsOutliveAChange: what was found stays known while the next
+// router asks again, but for providers that are not asked any more.
+func TestDiscoveredModelsOutliveAChange(t *testing.T) {
+	asks := func(discover bool) func(*config.Config) {
+		return func(c *config.Config) {
+			c.Providers = map[string]config.Provider{"corp": {BaseURL: "http://corp.example/v1", APIKey: "k", Models: config.ProviderModels{Discover: discover}}}
+		}
+	}
+	old := rig(t, &upstream{}, asks(true))
+	old.discovered["corp-1"] = "corp"
+	for _, discover := range []bool{true, false} {
+		next := rig(t, &upstream{}, asks(discover))
+		next.Inherit(old)
+		if _, err := next.Resolve("corp-1"); (err == nil) != discover {
+			t.Errorf("discover %v: %v", discover, err)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -84,6 +85,21 @@ func (r *Router) Discover(ctx context.Context) {
 			r.discovered[id] = name
 		}
 		r.mu.Unlock()
+	}
+}
+
+// Inherit takes over the models that an earlier router has found at providers
+// that are still to be asked, until they have been.
+func (r *Router) Inherit(old *Router) {
+	old.mu.Lock()
+	found := maps.Clone(old.discovered)
+	old.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, provider := range found {
+		if _, newer := r.discovered[id]; !newer && r.cfg.Providers[provider].Models.Discover {
+			r.discovered[id] = provider
+		}
 	}
 }
 
