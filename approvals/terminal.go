@@ -16,6 +16,8 @@ const (
 	settle = 700 * time.Millisecond
 	// attempts is how many unclear answers a prompt takes before it denies.
 	attempts = 3
+	// deadlineGrace is how long a read may go on after its deadline.
+	deadlineGrace = 100 * time.Millisecond
 	// maxLine bounds one line of input, in bytes. A longer one is no answer: its
 	// end might say the opposite of its beginning.
 	maxLine = 1 << 20
@@ -79,7 +81,10 @@ func (t *Terminal) Run(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 		if in, ok := t.in.(interface{ SetReadDeadline(time.Time) error }); ok && in.SetReadDeadline(time.Now()) == nil {
-			<-read
+			select {
+			case <-read:
+			case <-time.After(deadlineGrace): // a file in blocking mode takes a deadline and does not keep it
+			}
 		}
 		return ctx.Err()
 	}

@@ -32,8 +32,20 @@ func TestMain(m *testing.M) {
 	if os.Getenv("CLI_TEST_SERVER") != "" {
 		stubbornServer()
 	}
-	goleak.VerifyTestMain(m)
+	dir, err := os.MkdirTemp("", "pointsman-cli-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	_ = os.Setenv(buildDir, dir) // where the program is built, should a test need it
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(dir)
+		os.Exit(code)
+	}))
 }
+
+// buildDir names the variable that holds the folder of the built program.
+const buildDir = "CLI_TEST_BUILD"
 
 // stubbornServer is an MCP server whose one tool never answers, and which does
 // not go when its stdin closes.
@@ -174,6 +186,9 @@ func (r *rig) start(s *serving, in io.Reader, errs io.Writer, args ...string) {
 		s.address = r.listening()
 		return s.address != ""
 	})
+	if config, err := os.ReadFile(filepath.Join(r.home, "config.yaml")); err == nil && strings.Contains(string(config), "scratch: {type: builtin}") {
+		eventually(r.t, "the scratch server's tools are there", func() bool { return strings.Contains(r.must("tools", "--json").out, "scratch__write_file") })
+	}
 }
 
 // listening is the address of the running resident, or "".
@@ -283,3 +298,15 @@ func (k lockedKeychain) Set(context.Context, string, string) error   { return k.
 func (k lockedKeychain) Delete(context.Context, string) error        { return k.err }
 
 var errBroken = errors.New("the disk is full")
+
+// idIn is the id of the first element of a JSON list.
+func idIn(t *testing.T, list string) string {
+	t.Helper()
+	var element struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal([]byte(firstOf(t, list)), &element); err != nil {
+		t.Fatal(err)
+	}
+	return element.ID
+}

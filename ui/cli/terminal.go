@@ -14,10 +14,25 @@ func terminalFile(stream any) *os.File {
 	if out, ok := stream.(*output); ok {
 		stream = out.to
 	}
-	if file, ok := stream.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		return file
+	file, ok := stream.(*os.File)
+	if !ok {
+		return nil
 	}
-	return nil
+	isTerminal := false
+	withDescriptor(file, func(fd int) { isTerminal = term.IsTerminal(fd) })
+	if !isTerminal {
+		return nil
+	}
+	return file
+}
+
+// withDescriptor calls use with a file's descriptor. File.Fd would put the file
+// into blocking mode, in which a read of it cannot be interrupted. A closed file
+// has none, and use is not called.
+func withDescriptor(file *os.File, use func(fd int)) {
+	if conn, err := file.SyscallConn(); err == nil {
+		_ = conn.Control(func(fd uintptr) { use(int(fd)) })
+	}
 }
 
 // interactive reports whether a person can be asked: they see the questions and
@@ -35,10 +50,12 @@ func (a *app) widthOf(stream io.Writer) int {
 	if columns, err := strconv.Atoi(a.Getenv("COLUMNS")); err == nil && columns > 0 {
 		return columns
 	}
-	width, _, err := term.GetSize(int(file.Fd()))
-	if err != nil {
-		return 80
-	}
+	width := 0
+	withDescriptor(file, func(fd int) {
+		if columns, _, err := term.GetSize(fd); err == nil {
+			width = columns
+		}
+	})
 	return cmp.Or(width, 80)
 }
 
@@ -52,7 +69,7 @@ func (a *app) flusher() func() {
 	file := terminalFile(a.Stdin)
 	return func() {
 		if file != nil {
-			flushInput(file)
+			withDescriptor(file, flushInput)
 		}
 	}
 }

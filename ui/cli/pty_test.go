@@ -1,0 +1,262 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"pointsman/ui/cli"
+)
+
+// person sits at a terminal.
+type person struct {
+	t      *testing.T
+	keys   *os.File // what they type goes here
+	tty    *os.File // the program's side
+	screen *syncBuffer
+	read   chan struct{} // closed when nothing more will be on the screen
+}
+
+func newPerson(t *testing.T) *person {
+	t.Helper()
+	master, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pty.Setsize(master, &pty.Winsize{Rows: 40, Cols: 100}); err != nil {
+		t.Fatal(err)
+	}
+	p := &person{t: t, keys: master, tty: tty, screen: &syncBuffer{}, read: make(chan struct{})}
+	go func() {
+		defer close(p.read)
+		_, _ = io.Copy(p.screen, master) // a terminal ends with an error
+	}()
+	t.Cleanup(p.leave)
+	return p
+}
+
+// leave hangs up. A read of a terminal cannot be interrupted; a last line ends
+// the one that may still go on, and the end of that the one of the screen.
+func (p *person) leave() {
+	_, _ = io.WriteString(p.keys, "\n")
+	_ = p.tty.Close()
+	<-p.read
+	_ = p.keys.Close()
+}
+
+func (p *person) sees(text string) {
+	p.t.Helper()
+	eventually(p.t, "the screen shows "+text+", not only "+p.screen.String(), func() bool { return strings.Contains(p.screen.String(), text) })
+}
+
+func (p *person) types(keys string) {
+	p.t.Helper()
+	if _, err := io.WriteString(p.keys, keys); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// answers types an answer until it is taken: a fresh prompt takes none.
+func (p *person) answers(line string, taken func() bool) {
+	p.t.Helper()
+	p.sees("Approve this call?")
+	next := time.Now()
+	eventually(p.t, "the answer "+line+" is taken", func() bool {
+		if time.Now().After(next) {
+			p.types(line + "\n")
+			next = time.Now().Add(300 * time.Millisecond)
+		}
+		return taken()
+	})
+}
+
+// run runs a command at the terminal; its output goes elsewhere.
+func (p *person) run(r *rig, args ...string) (out *syncBuffer, done chan int) {
+	out, done = &syncBuffer{}, make(chan int, 1)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.t.Context()), patience)
+	go func() {
+		defer cancel()
+		done <- cli.Run(ctx, r.options(p.tty, out, p.tty, args))
+	}()
+	return out, done
+}
+
+func (p *person) ends(done chan int) int {
+	p.t.Helper()
+	select {
+	case code := <-done:
+		return code
+	case <-time.After(patience):
+		p.t.Fatalf("it goes on; the screen shows %s", p.screen)
+		return -1
+	}
+}
+
+func TestChatAsksAtTheTerminal(t *testing.T) {
+	tests := []struct{ answer, says string }{
+		{"yes", "you approved it"},
+		{"n not this one", "was not allowed (not this one)"},
+	}
+	for _, test := range tests {
+		t.Run(test.answer, func(t *testing.T) {
+			r, p := newRig(t, scratchConfig), newPerson(t)
+			out, done := p.run(r, "chat", "write a note")
+			p.answers(test.answer, func() bool { return strings.Contains(out.String(), test.says) })
+			if code := p.ends(done); code != 0 {
+				t.Errorf("ended with %d", code)
+			}
+			shown := p.screen.String()
+			for _, text := range []string{"answer here", "Written by the demo after you said yes.", "[###-------] 1/3"} {
+				if !strings.Contains(shown, text) {
+					t.Errorf("the screen never showed %q: %q", text, shown)
+				}
+			}
+			row := r.must("journal", "--json", "--tool", "write_file").out
+			if !strings.Contains(row, `"approver":"terminal"`) {
+				t.Errorf("the row is %s", row)
+			}
+		})
+	}
+}
+
+// y is not enough for what destroys, and input that ends is no answer.
+func TestOnlyAClearYesApproves(t *testing.T) {
+	r, p := newRig(t, scratchConfig), newPerson(t)
+	out, done := p.run(r, "chat", "write a note")
+	p.answers("y", func() bool { return strings.Contains(out.String(), "was not allowed (no clear answer)") })
+	if code := p.ends(done); code != 0 {
+		t.Errorf("ended with %d", code)
+	}
+}
+
+func TestHangingUpDenies(t *testing.T) {
+	r, p := newRig(t, scratchConfig), newPerson(t)
+	out, done := p.run(r, "chat", "write a note")
+	p.sees("Approve this call?")
+	p.types("\x04") // the end of input
+	if code := p.ends(done); code != 0 || !strings.Contains(out.String(), "was not allowed") {
+		t.Errorf("ended with %d, %q", code, out)
+	}
+}
+
+func TestTalking(t *testing.T) {
+	r, p := newRig(t, "default_model: demo\n"), newPerson(t)
+	out, done := p.run(r, "chat")
+	p.sees("> ")
+	p.types("hello\n")
+	eventually(t, "the first answer", func() bool { return strings.Count(out.String(), "a real model.\n") == 1 })
+	p.types("héllo again\n")
+	eventually(t, "the second answer", func() bool { return strings.Count(out.String(), "a real model.\n") == 2 })
+	p.types("\x04")
+	if code := p.ends(done); code != 0 {
+		t.Errorf("ended with %d: %s", code, p.screen)
+	}
+}
+
+func TestServeAsksAtTheTerminal(t *testing.T) {
+	r, p := newRig(t, scratchConfig), newPerson(t)
+	s := &serving{log: p.screen}
+	r.start(s, p.tty, p.tty)
+	reply := make(chan string, 1)
+	go func() {
+		_, body := s.chat(t, `{"model":"demo","messages":[{"role":"user","content":"write a note"}]}`)
+		reply <- body
+	}()
+	var body string
+	p.answers("yes", func() bool {
+		select {
+		case body = <-reply:
+		default:
+		}
+		return body != ""
+	})
+	if !strings.Contains(body, "you approved it") {
+		t.Errorf("the answer is %s", body)
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("serve ended with %d: %s", code, p.screen)
+	}
+}
+
+// What waits at the resident's terminal is withdrawn when we stop, and the
+// caller is told.
+func TestStoppingWithdrawsWhatWaits(t *testing.T) {
+	r, p := newRig(t, scratchConfig), newPerson(t)
+	s := &serving{log: p.screen}
+	r.start(s, p.tty, p.tty)
+	reply := make(chan ended, 1)
+	go func() { reply <- r.run("", "chat", "write a note") }()
+	p.sees("Approve this call?")
+	if code := s.stop(); code != 0 {
+		t.Errorf("serve ended with %d: %s", code, p.screen)
+	}
+	<-reply
+	row := r.must("journal", "--json", "--tool", "write_file").out
+	if !strings.Contains(row, `"outcome":"withdrawn"`) {
+		t.Errorf("the row is %s", row)
+	}
+}
+
+// A request that is answered elsewhere leaves the terminal, and the terminal of
+// `approvals watch` answers for the resident.
+func TestWatching(t *testing.T) {
+	r, p := newRig(t, scratchConfig+"approvals: {control: true}\n"), newPerson(t)
+	r.serve("--ask", "none")
+	ctx, cancel := context.WithCancel(t.Context())
+	watched := make(chan int, 1)
+	go func() { watched <- cli.Run(ctx, r.options(p.tty, io.Discard, p.tty, []string{"approvals", "watch"})) }()
+	p.sees("asked about here")
+
+	chat := make(chan ended, 1)
+	go func() { chat <- r.run("", "chat", "write a note") }()
+	p.sees("Approve this call?")
+	id := idIn(t, r.must("approvals", "list", "--json").out)
+	r.must("approvals", "deny", id)
+	p.sees("No longer asked: it was decided elsewhere.")
+	<-chat
+
+	go func() { chat <- r.run("", "chat", "write a note") }()
+	var got ended
+	eventually(t, "a second prompt", func() bool { return strings.Count(p.screen.String(), "Approve this call?") == 2 })
+	p.answers("yes", func() bool {
+		select {
+		case got = <-chat:
+		default:
+		}
+		return got.out != ""
+	})
+	if !strings.Contains(got.out, "you approved it") {
+		t.Errorf("got %+v", got)
+	}
+	cancel()
+	<-watched
+}
+
+func TestKeyIsTypedUnseen(t *testing.T) {
+	r, p := newRig(t, ""), newPerson(t)
+	_, done := p.run(r, "keys", "set", "openai")
+	p.sees("Key for openai (not shown): ")
+	p.types("sk-typed-in\n")
+	if code := p.ends(done); code != 0 || strings.Contains(p.screen.String(), "sk-typed") {
+		t.Errorf("ended with %d: %s", code, p.screen)
+	}
+	if value, err := r.keychain.Get(t.Context(), "openai"); err != nil || value != "sk-typed-in" {
+		t.Errorf("the keychain has %q, %v", value, err)
+	}
+}
+
+func TestDemoAsksAtTheTerminal(t *testing.T) {
+	r, p := newRig(t, ""), newPerson(t)
+	out, done := p.run(r, "demo")
+	p.answers("yes", func() bool { return strings.Contains(out.String(), "you approved it") })
+	if code := p.ends(done); code != 0 {
+		t.Errorf("ended with %d: %s", code, p.screen)
+	}
+}
