@@ -121,7 +121,14 @@ func (g *Gate) Rules() *Rules { return g.rules }
 // until the time-out (or req.Deadline when that is sooner) and no longer than
 // ctx lasts. The answer always has an outcome, an approver and, unless it
 // allows, a reason. Ask never panics, whatever the approver does.
-func (g *Gate) Ask(ctx context.Context, req Request) (d Decision) {
+func (g *Gate) Ask(ctx context.Context, req Request) Decision {
+	return g.AskTelling(ctx, req, nil)
+}
+
+// AskTelling is Ask, and calls waiting when the answer is up to a person: once,
+// before that person is asked, with the request as it is shown. What a rule, a
+// setting or nobody's presence decides is not waited for. waiting may be nil.
+func (g *Gate) AskTelling(ctx context.Context, req Request, waiting func(Request)) (d Decision) {
 	if g == nil || g.settings.Load() == nil {
 		return denial(ByNone, "nobody to ask")
 	}
@@ -132,7 +139,7 @@ func (g *Gate) Ask(ctx context.Context, req Request) (d Decision) {
 		}
 	}()
 	req = g.complete(req)
-	d = g.decide(ctx, req)
+	d = g.decide(ctx, req, waiting)
 	d.ID = req.ID
 	g.log.Debug("decided", "id", req.ID, "server", req.Server, "tool", req.Tool,
 		"outcome", d.Outcome, "approver", d.Approver, "rule", d.Rule)
@@ -153,7 +160,7 @@ func (g *Gate) complete(req Request) Request {
 	return req
 }
 
-func (g *Gate) decide(ctx context.Context, req Request) Decision {
+func (g *Gate) decide(ctx context.Context, req Request, waiting func(Request)) Decision {
 	// Subscribed before the first look, so that no rule is missed in between.
 	rulesChanged, unsubscribe := g.rules.Subscribe()
 	defer unsubscribe()
@@ -166,6 +173,10 @@ func (g *Gate) decide(ctx context.Context, req Request) Decision {
 		s := g.settings.Load()
 		if d, ok := g.settled(s, req); ok {
 			return d
+		}
+		if waiting != nil && takesTime(s.approver(req)) {
+			waiting(req)
+			waiting = nil
 		}
 		if d, ok := g.consult(bound, s, req, rulesChanged); ok {
 			return d
@@ -338,6 +349,18 @@ func denial(by, reason string) Decision {
 func sameApprover(a, b Approver) bool {
 	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)
 	return va.IsValid() && vb.IsValid() && va.Type() == vb.Type() && va.Comparable() && va.Equal(vb)
+}
+
+// takesTime reports whether a may wait for a person before it answers.
+func takesTime(a Approver) bool {
+	switch a := a.(type) {
+	case AllowAll, DenyAll, Static:
+		return false
+	case *Desk:
+		return a.attended()
+	default:
+		return true
+	}
 }
 
 // isNil reports whether a is nil or holds a nil pointer, a common slip that

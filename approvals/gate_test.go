@@ -474,3 +474,37 @@ func TestCompetingResolvers(t *testing.T) {
 		t.Errorf("%d still wait", n)
 	}
 }
+
+// TestWhoIsWaitedFor: only what is up to a person is said to wait.
+func TestWhoIsWaitedFor(t *testing.T) {
+	attended := approvals.NewDesk(approvals.DeskOptions{Attended: func() bool { return true }})
+	for name, tc := range map[string]struct {
+		options approvals.GateOptions
+		always  bool
+		want    int
+	}{
+		"a person":              {options: approvals.GateOptions{Require: true, Approver: says(yes())}, want: 1},
+		"the desk":              {options: approvals.GateOptions{Require: true, Approver: attended, Timeout: time.Millisecond}, want: 1},
+		"an unattended desk":    {options: approvals.GateOptions{Require: true, Approver: approvals.NewDesk(approvals.DeskOptions{})}},
+		"nobody":                {options: approvals.GateOptions{Require: true}},
+		"allow":                 {options: approvals.GateOptions{Require: true, Approver: approvals.AllowAll{}}},
+		"deny":                  {options: approvals.GateOptions{Require: true, Approver: approvals.DenyAll{}}},
+		"static":                {options: approvals.GateOptions{Require: true, Approver: approvals.Static{}}},
+		"nothing required":      {options: approvals.GateOptions{Approver: says(yes())}},
+		"nothing but own files": {options: approvals.GateOptions{Approver: approvals.AllowAll{}, Person: says(yes())}, always: true, want: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := writeFile()
+			req.AlwaysAsk = tc.always
+			told := 0
+			approvals.NewGate(tc.options).AskTelling(t.Context(), req, func(got approvals.Request) {
+				if told++; got.ID == "" || got.Deadline.IsZero() {
+					t.Errorf("told of %+v", got)
+				}
+			})
+			if told != tc.want {
+				t.Errorf("told %d times, want %d", told, tc.want)
+			}
+		})
+	}
+}

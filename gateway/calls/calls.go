@@ -23,9 +23,10 @@ import (
 // maxResult is how much of a result a model is given, in bytes.
 const maxResult = 64 << 10
 
-// Gate decides whether a risky call may run. It never returns an unclear answer.
+// Gate decides whether a risky call may run, and calls waiting (which may be nil)
+// when a person has to. It never returns an unclear answer.
 type Gate interface {
-	Ask(ctx context.Context, req approvals.Request) approvals.Decision
+	AskTelling(ctx context.Context, req approvals.Request, waiting func(approvals.Request)) approvals.Decision
 }
 
 // Servers runs a call that may run.
@@ -189,10 +190,7 @@ func (c *Caller) permitted(ctx context.Context, call Call, entry *tools.Entry, v
 		}
 		return true
 	}
-	if call.OnWaiting != nil {
-		call.OnWaiting(req)
-	}
-	*decision = c.opts.Gate.Ask(ctx, req)
+	*decision = c.opts.Gate.AskTelling(ctx, req, call.OnWaiting)
 	unrecorded := c.opts.Recorder.Decide(ctx, call.ID, *decision)
 	if unrecorded != nil {
 		c.opts.Logger.Error("recording a decision", "call", call.ID, "error", unrecorded)
@@ -206,6 +204,9 @@ func (c *Caller) permitted(ctx context.Context, call Call, entry *tools.Entry, v
 	case unrecorded != nil: // the record would not tell who said yes, and to what
 		r.refuse(journal.Failed, cannotRecord+unrecorded.Error())
 		return false
+	case c.outdated(entry):
+		r.refuse(journal.Denied, fmt.Sprintf("the tool %q has changed since it was asked about, or may not be used any more; nothing ran", entry.Offered))
+		return false
 	case !c.edited(entry, r, *decision):
 		return false
 	}
@@ -213,6 +214,13 @@ func (c *Caller) permitted(ctx context.Context, call Call, entry *tools.Entry, v
 		c.opts.Pins.Accept(entry.Definition) // who agreed has just seen what changed
 	}
 	return true
+}
+
+// outdated reports whether the tool is another than the one that was decided on:
+// an answer may take minutes. One whose server is away is still the same.
+func (c *Caller) outdated(entry *tools.Entry) bool {
+	now := c.opts.Catalogue().Lookup(entry.Offered)
+	return now != nil && (now.Hash != entry.Hash || !now.Allowed)
 }
 
 const cannotRecord = "the call was not run because the journal cannot be written: "

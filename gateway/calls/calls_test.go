@@ -95,8 +95,11 @@ func (r *rig) Finish(ctx context.Context, _ string, end journal.End) error {
 	return ctx.Err()
 }
 
-func (r *rig) Ask(_ context.Context, req approvals.Request) approvals.Decision {
+func (r *rig) AskTelling(_ context.Context, req approvals.Request, waiting func(approvals.Request)) approvals.Decision {
 	r.steps, r.request = append(r.steps, "ask"), req
+	if waiting != nil {
+		waiting(req)
+	}
 	return r.decision
 }
 
@@ -262,6 +265,31 @@ func TestChangedDefinition(t *testing.T) {
 				t.Errorf("the person saw %+v", r.request)
 			}
 		}
+	}
+}
+
+// TestChangesWhileAsking: consent is to the tool that was seen.
+func TestChangesWhileAsking(t *testing.T) {
+	changed := strings.Replace(writeTool, "Write a file.", "Write any file.", 1)
+	for name, test := range map[string]struct {
+		meanwhile func(t *testing.T, r *rig)
+		ran       bool
+	}{
+		"nothing":             {func(*testing.T, *rig) {}, true},
+		"another definition":  {func(t *testing.T, r *rig) { r.serve(t, changed) }, false},
+		"not allowed":         {func(t *testing.T, r *rig) { r.allowed = []string{"read_file"}; r.serve(t, writeTool) }, false},
+		"the server was away": {func(t *testing.T, r *rig) { r.serve(t) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, nil)
+			got := r.Caller.Call(t.Context(), calls.Call{
+				ID: "c1", Name: "fs__write_file", Arguments: path,
+				OnWaiting: func(approvals.Request) { test.meanwhile(t, r) },
+			})
+			if got.Executed != test.ran || !test.ran && got.Outcome != journal.Denied {
+				t.Errorf("got %+v", got)
+			}
+		})
 	}
 }
 
