@@ -327,6 +327,68 @@ func TestHowRunsEnd(t *testing.T) {
 	}
 }
 
+// TestOddTools: null stands for none, and what is no list is refused here and not
+// sent on broken.
+func TestOddTools(t *testing.T) {
+	for tools, offered := range map[string]int{`null`: 4, `[]`: 4, ` [ ] `: 4, `[` + callersTool + `]`: 5, `{"a":1}`: 0, `"x"`: 0, `7`: 0} {
+		p := newProvider(t, say("ok"))
+		_, _, err := newRig(t, p).run(t, strings.TrimSuffix(hello, "}")+`,"tools":`+tools+`}`)
+		var e *models.Error
+		if offered == 0 {
+			if !errors.As(err, &e) || e.Status != 400 || e.Param != "tools" {
+				t.Errorf("%s: error %v", tools, err)
+			}
+			continue
+		}
+		if err != nil || len(p.request(t, 0).Get("tools").Array()) != offered || !gjson.Valid(p.request(t, 0).Raw) {
+			t.Errorf("%s: %v, sent %s", tools, err, p.request(t, 0))
+		}
+	}
+}
+
+// FuzzBody: whatever a client sends, what goes to the provider is JSON with the
+// client's own fields in it.
+func FuzzBody(f *testing.F) {
+	for _, seed := range []string{
+		hello, helloStream, streamWith(""), `{"messages":[{}],"tools":null,"n":"2","stream_options":[],"tool_choice":{"type":7}}`,
+		`{"messages":[{"role":"assistant","tool_calls":[{"id":"a"},null,{"id":{}}]},{"role":"tool"}],"tool_choice":null,"response_format":"json"}`,
+	} {
+		f.Add(seed, false)
+		f.Add(seed, true)
+	}
+	var replies, sent []string
+	router, l := inMemory(f, &replies, &sent)
+	f.Fuzz(func(t *testing.T, text string, stream bool) {
+		body, err := models.ParseBody([]byte(text))
+		if err != nil {
+			return
+		}
+		route, err := router.Resolve("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := loop.Request{Models: router, Route: route, Body: body}
+		replies, sent = []string{say("ok")}, nil
+		if stream {
+			replies, req.Stream = []string{okStream()}, &sink{}
+		}
+		if _, err := l.Run(t.Context(), req); err != nil && len(sent) == 0 {
+			return // refused
+		}
+		if !models.Valid([]byte(sent[0])) {
+			t.Fatalf("%q went on as %q", text, sent[0])
+		}
+		gjson.Parse(text).ForEach(func(key, value gjson.Result) bool {
+			if k := key.String(); k == "temperature" || k == "vendor" {
+				if got := gjson.Get(sent[0], k).Raw; got != value.Raw {
+					t.Fatalf("%q went on as %q", text, sent[0])
+				}
+			}
+			return true
+		})
+	})
+}
+
 // FuzzStream: whatever events a provider sends, nothing panics, what goes on is
 // JSON, and the text of valid chunks arrives.
 func FuzzStream(f *testing.F) {
@@ -343,8 +405,8 @@ func FuzzStream(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	var replies []string
-	router, l := inMemory(f, &replies)
+	var replies, sent []string
+	router, l := inMemory(f, &replies, &sent)
 	f.Fuzz(func(t *testing.T, events string) {
 		replies = []string{events, okStream(), okStream()}
 		body, err := models.ParseBody([]byte(streamWith(`,"stream_options":{"include_usage":true}`)))
@@ -381,13 +443,23 @@ func FuzzStream(f *testing.F) {
 }
 
 // inMemory returns a loop without a network and a disk, whose provider answers
-// with each of replies and whose calls all go well.
-func inMemory(t testing.TB, replies *[]string) (*models.Router, *loop.Loop) {
+// with each of replies and notes what it is sent, and whose calls all go well.
+func inMemory(t testing.TB, replies, sent *[]string) (*models.Router, *loop.Loop) {
 	cfg := config.Default()
 	cfg.Providers = map[string]config.Provider{"fake": {BaseURL: "http://fake.example"}}
 	cfg.DefaultModel = "fake/m"
 	cfg.RouterSettings.NumRetries = 0
 	router, err := models.NewRouter(cfg, models.Options{Client: &http.Client{Transport: transport(func(req *http.Request) *http.Response {
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		*sent = append(*sent, string(body))
+		if !gjson.GetBytes(body, "stream_options").Exists() {
+			plain := (*replies)[0]
+			*replies = (*replies)[1:]
+			return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(plain)), Request: req}
+		}
 		var events strings.Builder
 		for _, event := range strings.Split(strings.TrimSpace((*replies)[0]), "\n") {
 			fmt.Fprintf(&events, "data: %s\n\n", strings.TrimSpace(event))

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"pointsman/approvals"
 	"pointsman/gateway/calls"
 	"pointsman/gateway/journal"
@@ -104,7 +106,14 @@ func (r *run) offer() error {
 		functions = append(functions, planFunction)
 		r.ours[planTool] = true
 	}
-	r.body.Set("tools", models.Append(r.body.Raw("tools"), functions...))
+	var theirs []byte
+	switch list := r.body.Get("tools"); {
+	case list.IsArray():
+		theirs = r.body.Raw("tools")
+	case list.Type != gjson.Null: // null is as good as absent
+		return models.Invalid("tools", "tools must be a list")
+	}
+	r.body.Set("tools", models.Append(theirs, functions...))
 	return nil
 }
 
