@@ -79,8 +79,12 @@ func TestCompletionScripts(t *testing.T) {
 			t.Errorf("%s: %d bytes, %q", shell, len(got.out), got.errors)
 		}
 	}
-	if got := r.must("__complete", "keys", ""); !strings.Contains(got.out, "list\t") {
-		t.Errorf("completing keys gives %q", got.out)
+	for typed, want := range map[string]string{
+		"keys ": "list\t", "serve --ask ": "terminal\nnone\n", "demo --answer ": "approve\ndeny\n", "journal --outcome den": "denied\n",
+	} {
+		if got := r.must(append([]string{"__complete"}, strings.Split(typed, " ")...)...); !strings.Contains(got.out, want) {
+			t.Errorf("completing %q gives %q", typed, got.out)
+		}
 	}
 }
 

@@ -49,6 +49,7 @@ servers are not touched. At a terminal you are asked about the risky call.`,
 		},
 	}
 	cmd.Flags().StringVar(&answer, "answer", "", "answer the risky call with `ANSWER`: approve or deny")
+	choices(cmd, "answer", "approve", "deny")
 	return cmd
 }
 

@@ -43,6 +43,7 @@ func (a *app) journalCommand() *cobra.Command {
 	flags.BoolVar(&f.runs, "runs", false, "runs instead of calls")
 	flags.BoolVar(&f.json, "json", false, "print JSON lines")
 	flags.BoolVar(&f.csv, "csv", false, "print comma-separated values")
+	choices(cmd, "outcome", outcomes...)
 	return cmd
 }
 

@@ -47,6 +47,7 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.listen, "listen", "", "listen on `ADDRESS`, such as 127.0.0.1:8640")
 	cmd.Flags().IntVar(&f.port, "port", -1, "listen on this `PORT` of the configured address; 0 takes a free one")
 	cmd.Flags().StringVar(&f.ask, "ask", "terminal", "`WHERE` risky calls are asked about: terminal or none")
+	choices(cmd, "ask", "terminal", "none")
 	cmd.Flags().BoolVar(&f.noMCP, "no-mcp", false, "do not connect the MCP servers")
 	return cmd
 }

@@ -45,6 +45,12 @@ func helpTopic(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// choices lets shells complete a flag's values.
+func choices(cmd *cobra.Command, flag string, values ...cobra.Completion) {
+	// It fails for a flag that does not exist, which a test would see.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
 // names are a command's subcommands, but for the hidden ones.
 func names(cmd *cobra.Command) []string {
 	var list []string
