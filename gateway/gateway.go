@@ -106,6 +106,8 @@ type Gateway struct {
 	runs      sync.WaitGroup         // the same, to wait for
 	idle      *time.Timer            // tells Options.OnIdle; nil when nobody wants to know
 	changed   chan struct{}          // the servers' tools may have changed
+	paused    atomic.Bool            // no call may run
+	notices   notices                // what Status tells may have changed
 
 	building sync.Mutex    // guards the fields below
 	built    chan struct{} // closed when the catalogue is next built
@@ -235,6 +237,7 @@ func (g *Gateway) buildLoop() {
 	g.caller = calls.New(calls.Options{
 		Catalogue: g.catalogue.Load, Pins: g.pins, Servers: g.host, Gate: g.gate, Rules: g.rules,
 		Recorder: g.journal, OwnFile: ownFiles(g.opts.Home, g.store.Path()), Logger: g.log,
+		Paused: g.whyPaused,
 	})
 	g.loop = loop.New(loop.Options{
 		Caller: g.caller, Catalogue: g.catalogue.Load, Settings: g.loopSettings, Recorder: g.journal, Events: g.events,
@@ -336,6 +339,7 @@ func needRestart(old, new *config.Config) []string {
 
 // noteChange makes the catalogue be built anew soon.
 func (g *Gateway) noteChange() {
+	g.notices.notify()
 	select {
 	case g.changed <- struct{}{}:
 	default: // it will be, already
@@ -420,6 +424,7 @@ func (g *Gateway) buildCatalogue() {
 		defs = append(defs, def)
 	}
 	g.catalogue.Store(tools.NewCatalogue(defs, toolSettings(live)))
+	g.notices.notify()
 	if err := g.pins.Save(); err != nil {
 		g.log.Error("saving the pinned tool definitions", "error", err)
 	}
@@ -481,6 +486,7 @@ func (g *Gateway) enter() bool {
 	}
 	g.runs.Add(1)
 	g.active.Add(1)
+	g.notices.notify()
 	return true
 }
 

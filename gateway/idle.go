@@ -8,7 +8,9 @@ const idleAfter = 5 * time.Second
 
 // ended counts a run that has ended.
 func (g *Gateway) ended() {
-	if g.active.Add(-1) == 0 && g.idle != nil {
+	active := g.active.Add(-1)
+	g.notices.notify()
+	if active == 0 && g.idle != nil {
 		g.idle.Reset(idleAfter)
 	}
 }

@@ -18,7 +18,8 @@ type Status struct {
 	LLM       LLMStatus       `json:"llm"`
 	MCP       MCPStatus       `json:"mcp"`
 	Approvals ApprovalsStatus `json:"approvals"`
-	Runs      int64           `json:"runs"` // active now
+	Runs      int64           `json:"runs"`   // active now
+	Paused    bool            `json:"paused"` // no tool may be called
 }
 
 // LLMStatus tells who answers when nobody in particular is asked for.
@@ -65,7 +66,7 @@ func (g *Gateway) Status(ctx context.Context) Status {
 	}
 	return Status{
 		Version: g.opts.Version, PID: os.Getpid(), Since: g.started, Listen: listen, Resident: g.key.serving.Load(),
-		LLM: g.llmStatus(ctx), MCP: g.mcpStatus(), Runs: g.active.Load(),
+		LLM: g.llmStatus(ctx), MCP: g.mcpStatus(), Runs: g.active.Load(), Paused: g.Paused(),
 		Approvals: ApprovalsStatus{Pending: len(g.desk.Pending())},
 	}
 }

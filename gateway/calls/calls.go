@@ -204,6 +204,9 @@ func (c *Caller) permitted(ctx context.Context, call Call, entry *tools.Entry, v
 	case unrecorded != nil: // the record would not tell who said yes, and to what
 		r.refuse(journal.Failed, cannotRecord+unrecorded.Error())
 		return false
+	case c.opts.Paused() != "": // since it was asked about
+		r.refuse(journal.Denied, c.opts.Paused())
+		return false
 	case c.outdated(entry):
 		r.refuse(journal.Denied, fmt.Sprintf("the tool %q has changed since it was asked about, or may not be used any more; nothing ran", entry.Offered))
 		return false

@@ -1,0 +1,89 @@
+// Package model is what the tray and the windows show, as plain Go: the
+// program's state, and pure functions from it to words, menu items and icons.
+// It starts no goroutine and knows no toolkit.
+package model
+
+import (
+	"fmt"
+	"strings"
+)
+
+// State is the program as a person sees it. The zero value is a program that
+// does not serve yet.
+type State struct {
+	Serving   string // host:port; "" while nothing is served
+	Connected int    // MCP servers
+	Servers   int    // MCP servers that are switched on
+	Waiting   int    // calls that wait for a person
+	Runs      int    // active now
+	Paused    bool   // no tool may be called
+	Fault     string // what is wrong, in a few words; "" when nothing is
+	Attached  bool   // to a gateway of another process: quitting leaves that one alone
+	Quitting  bool   // Quit was chosen once while calls were in flight
+
+	LaunchAtLogin bool
+
+	// Why something cannot be done, in a few words; "" when it can.
+	NoWindows       string
+	NoCopy          string
+	NoKey           string
+	NoLaunchAtLogin string
+}
+
+// Name is what the program is called.
+const Name = "Pointsman"
+
+// StatusLine says in one line how the program is:
+// "Serving 127.0.0.1:8640 · 3 of 4 servers · 1 waiting".
+func StatusLine(s State) string {
+	if s.Serving == "" {
+		return join("Starting", s.Fault)
+	}
+	return join("Serving "+s.Serving, s.servers(), s.waiting(), s.pausedWord(), s.Fault)
+}
+
+// Title says what somebody should know who looks at the icon:
+// "Pointsman · 1 waiting".
+func Title(s State) string { return join(Name, s.waiting(), s.pausedWord(), s.Fault) }
+
+func join(parts ...string) string {
+	var said []string
+	for _, part := range parts {
+		if part != "" {
+			said = append(said, part)
+		}
+	}
+	return strings.Join(said, " · ")
+}
+
+func (s State) servers() string {
+	switch {
+	case s.Servers == 0:
+		return "no servers"
+	case s.Connected == s.Servers && s.Servers == 1:
+		return "1 server"
+	case s.Connected == s.Servers:
+		return fmt.Sprintf("%d servers", s.Servers)
+	}
+	return fmt.Sprintf("%d of %d servers", s.Connected, s.Servers)
+}
+
+func (s State) waiting() string {
+	if s.Waiting == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d waiting", s.Waiting)
+}
+
+func (s State) pausedWord() string {
+	if !s.Paused {
+		return ""
+	}
+	return "tools paused"
+}
+
+// inFlight reports whether quitting would cut somebody off.
+func (s State) inFlight() bool { return s.Runs > 0 || s.Waiting > 0 }
+
+// QuitAsks reports whether Quit has to be chosen a second time.
+func QuitAsks(s State) bool { return !s.Attached && s.inFlight() && !s.Quitting }
