@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -33,8 +34,9 @@ type Reply struct {
 
 	first  []byte
 	events *Events
-	read   int  // bytes of events so far
-	done   bool // the stream has said that it is
+	pool   *eventPool // where events go in the end
+	read   int        // bytes of events so far
+	done   bool       // the stream has said that it is
 	closed bool
 	body   io.ReadCloser
 	cancel context.CancelFunc
@@ -42,8 +44,8 @@ type Reply struct {
 	ctx    context.Context // bounds each wait for the stream's next event
 }
 
-// Next returns the data of the stream's next event, valid until the next call,
-// and io.EOF after the last.
+// Next returns the data of the stream's next event, valid until the next call or
+// Close, and io.EOF after the last.
 func (r *Reply) Next() ([]byte, error) {
 	if first := r.first; first != nil {
 		r.first = nil
@@ -69,6 +71,10 @@ func (r *Reply) Close() {
 		return
 	}
 	r.closed = true
+	if r.events != nil {
+		r.pool.put(r.events)
+		r.events = nil
+	}
 	if r.done && r.detach() {
 		go r.drain()
 		return
@@ -176,7 +182,7 @@ func (r *Router) doOnce(ctx context.Context, d *Deployment, body *Body, stream b
 		stop()
 		return nil, err
 	}
-	reply := &Reply{Deployment: d, Header: response.Header, body: response.Body, cancel: stop, detach: detach, ctx: ctx}
+	reply := &Reply{Deployment: d, Header: response.Header, pool: &r.events, body: response.Body, cancel: stop, detach: detach, ctx: ctx}
 	if stream {
 		err = reply.begin(&patientReader{r: response.Body, timer: timer, patience: d.Timeout}, response)
 	} else {
@@ -292,7 +298,7 @@ func (d *Deployment) malformed(why string) *Error {
 // begin waits for a stream's first event. A provider that answers plainly
 // although a stream was asked for is turned into a stream of one event.
 func (r *Reply) begin(body io.Reader, response *http.Response) error {
-	if media, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); media == "application/json" {
+	if isJSON(response.Header.Get("Content-Type")) {
 		data, err := readAll(body, response.ContentLength)
 		if err != nil {
 			return r.Deployment.failure(r.ctx, err)
@@ -300,10 +306,9 @@ func (r *Reply) begin(body io.Reader, response *http.Response) error {
 		if err := r.checkPlain(data); err != nil {
 			return err
 		}
-		r.events = NewEvents(bytes.NewReader(asEvents(data)))
-	} else {
-		r.events = NewEvents(body)
+		body = bytes.NewReader(asEvents(data))
 	}
+	r.events = r.pool.get(body)
 	data, err := r.events.Next()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -314,8 +319,16 @@ func (r *Reply) begin(body io.Reader, response *http.Response) error {
 	if chunk, ok := ParseChunk(data); ok && chunk.Failure() != "" {
 		return r.Deployment.malformed(chunk.Failure())
 	}
-	r.first = bytes.Clone(data)
+	r.first = data
 	return nil
+}
+
+func isJSON(contentType string) bool {
+	if strings.HasPrefix(contentType, "text/event-stream") {
+		return false // without looking closer, as nearly always
+	}
+	media, _, _ := mime.ParseMediaType(contentType)
+	return media == "application/json"
 }
 
 // Broken returns the error of a stream that failed after it had begun.

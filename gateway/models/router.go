@@ -42,6 +42,7 @@ type Router struct {
 	catalogue *Catalogue
 	opts      Options
 	demo      *http.Client
+	events    eventPool
 
 	mu         sync.Mutex        // guards discovered
 	discovered map[string]string // model id → provider

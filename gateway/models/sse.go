@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 )
 
 // maxEvent is the longest event of a stream that is accepted, in bytes.
@@ -23,6 +24,27 @@ type Events struct {
 
 // NewEvents returns a reader of r's events.
 func NewEvents(r io.Reader) *Events { return &Events{r: bufio.NewReaderSize(r, 16<<10)} }
+
+// eventPool keeps readers of streams that are over, for their buffers.
+type eventPool struct{ pool sync.Pool }
+
+func (p *eventPool) get(r io.Reader) *Events {
+	e, ok := p.pool.Get().(*Events)
+	if !ok {
+		return NewEvents(r)
+	}
+	e.r.Reset(r)
+	return e
+}
+
+// put takes a reader that nobody uses any more, nor the data it has returned.
+func (p *eventPool) put(e *Events) {
+	if cap(e.data) > 64<<10 {
+		e.data = nil // one long event need not be paid for ever after
+	}
+	e.r.Reset(nil)
+	p.pool.Put(e)
+}
 
 // Next returns the next event's data, valid until the call after. It returns
 // io.EOF at the end; an event cut off by the end counts as io.ErrUnexpectedEOF.
