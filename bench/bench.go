@@ -36,7 +36,7 @@ func (b *bench) run(ctx context.Context) (*report, error) {
 		name string
 		run  func(context.Context) error
 	}{
-		{"idle memory", b.idle("resident memory, idle, fresh", atMost(45))},
+		{"idle memory", b.idle("resident memory, idle, fresh", b.opts.settle, atMost(45))},
 		{"added latency", b.added("added latency", false)},
 		{"first token", b.added("first token added", true)},
 		{"requests per second, 1 client", b.rate("requests/s, 1 client", 1, nothing)},
@@ -46,7 +46,7 @@ func (b *bench) run(ctx context.Context) (*report, error) {
 		{"100 KB bodies", b.bodies("100 KB bodies, 16 clients", 100_000, 16)},
 		{"1 MB bodies", b.bodies("1 MB bodies, 8 clients", 1_000_000, 8)},
 		{"whole streams", b.whole},
-		{"idle memory after the load", b.idle("resident memory, idle, after the load", nothing)},
+		{"idle memory after the load", b.idle("resident memory, idle, after the load", afterLoad, nothing)},
 		{"cold starts", b.coldStarts},
 	}
 	for _, step := range steps {
@@ -58,10 +58,14 @@ func (b *bench) run(ctx context.Context) (*report, error) {
 	return b.rep, nil
 }
 
-// idle reads the memory of the processes after a rest.
-func (b *bench) idle(name string, floor floor) func(context.Context) error {
+// afterLoad is how long processes rest before their memory is read again: a
+// gateway gives memory back when it has been idle for some seconds.
+const afterLoad = 8 * time.Second
+
+// idle reads the memory of the processes after a pause.
+func (b *bench) idle(name string, pause time.Duration, floor floor) func(context.Context) error {
 	return func(ctx context.Context) error {
-		if err := rest(ctx, b.opts.settle); err != nil {
+		if err := rest(ctx, pause); err != nil {
 			return err
 		}
 		row := newRow(name, "MB", floor)
