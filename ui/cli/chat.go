@@ -149,16 +149,13 @@ func (c *conversation) attend(ctx context.Context, talk bool) (_ context.Context
 	return ctx, func() { cancel(nil); work.Wait() }, nil
 }
 
-// where says where a waiting call is answered.
+// where says where a waiting call is answered. A call that nobody can answer
+// does not wait.
 func (c *conversation) where() string {
-	switch {
-	case c.mayAnswer && c.person.attends():
+	if c.mayAnswer && c.person.attends() {
 		return "answer here"
-	case c.conn.attached():
-		return "answer at the running Pointsman, in its window or at its terminal"
-	default:
-		return "nobody can be asked, so it is denied"
 	}
+	return "answer at the running Pointsman, in its window or at its terminal"
 }
 
 // talk reads what the person says, and answers, until the input ends.

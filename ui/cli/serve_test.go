@@ -168,7 +168,11 @@ func TestDemo(t *testing.T) {
 			if !strings.Contains(got.out, test.says) || strings.Count(got.out, "  scratch  ") != test.rows {
 				t.Errorf("the demo prints %q", got.out)
 			}
-			for _, line := range []string{"a scripted model", "plan     [", "call     scratch__list_files", "waiting  scratch__write_file", "POST http://127.0.0.1:"} {
+			lines := []string{"a scripted model", "plan     [", "call     scratch__list_files", "POST http://127.0.0.1:"}
+			if test.args != nil {
+				lines = append(lines, "waiting  scratch__write_file (destructive) needs your approval: --answer")
+			}
+			for _, line := range lines {
 				if !strings.Contains(got.errors, line) {
 					t.Errorf("no %q in %q", line, got.errors)
 				}
