@@ -253,7 +253,7 @@ func TestStoppedMixedTurn(t *testing.T) {
 
 func TestTooManyCalls(t *testing.T) {
 	var calls []string
-	for i := range 100_000 {
+	for i := range 5_000 {
 		calls = append(calls, fmt.Sprintf(`{"index":%d,"id":"%d","function":{"name":"fs__list_files","arguments":"{}"}}`, i, i))
 	}
 	list := `"tool_calls":[` + strings.Join(calls, ",") + `]`
