@@ -3,6 +3,7 @@ module pointsman
 go 1.26.0
 
 require (
+	fyne.io/systray v1.12.2 // indirect
 	github.com/coder/websocket v1.8.15 // indirect
 	github.com/creack/pty v1.1.24 // indirect
 	github.com/danieljoos/wincred v1.2.3 // indirect
