@@ -13,8 +13,9 @@ import (
 
 // chat is one conversation to have through every SDK, streamed and not.
 type chat struct {
-	name string
-	body string // %FOLDER% and %MARK% are filled in
+	name    string
+	body    string // %FOLDER% and %MARK% are filled in
+	headers map[string]string
 	// check is given the answer and what the provider was asked.
 	check func(t *testing.T, o outcome, asked []*recorded)
 	// then is sent after the first answer, made of it; nil: nothing.
@@ -95,6 +96,43 @@ func chats() []chat {
 				expect(t, "our result", messages.Get("3.tool_call_id").String(), messages.Get("2.tool_calls.0.id").String())
 				expect(t, "their result", messages.Get("4.tool_call_id").String(), messages.Get("2.tool_calls.1.id").String())
 				expect(t, "messages", messages.Get("#").Int(), 5)
+			},
+		},
+		{
+			name: "both in one turn, with ids that other conversations have too",
+			body: `{` + user("@id call\n"+`@tool fs__read_text_file {"path":"%FOLDER%/%MARK%.txt"}`+"\n"+`@tool weather {"city":"Oslo"}`) + `,` + weather + `}`,
+			check: func(t *testing.T, o outcome, asked []*recorded) {
+				expect(t, "the call", o.at("tool_calls.0.id").String(), "call-1")
+			},
+			then: answerCalls,
+			checkThen: func(t *testing.T, o outcome, asked []*recorded) {
+				messages := asked[1].body.Get("messages")
+				mark := strings.Fields(messages.Get("1.content").String())[1]
+				contains(t, "our call", messages.Get("2.tool_calls.0.function.arguments").String(), mark)
+				contains(t, "our result", messages.Get("3.content").String(), mark)
+			},
+		},
+		{
+			name:    "tools off",
+			body:    `{` + user("@say Hello.") + `}`,
+			headers: map[string]string{"X-Pointsman-Tools": "off"},
+			check: func(t *testing.T, o outcome, asked []*recorded) {
+				expect(t, "tools", asked[0].body.Get("tools").Exists(), false)
+			},
+		},
+		{
+			name: "no tool is wanted",
+			body: `{` + user("@say Hello.") + `,"tool_choice":"none",` + weather + `}`,
+			check: func(t *testing.T, o outcome, asked []*recorded) {
+				expect(t, "tools", strings.Join(asked[0].tools(), " "), "weather")
+			},
+		},
+		{
+			name: "a tool is required",
+			body: `{` + user(`@tool fs__read_text_file {"path":"%FOLDER%/poem.txt"}`) + `,"tool_choice":"required"}`,
+			check: func(t *testing.T, o outcome, asked []*recorded) {
+				contains(t, "the answer", o.at("content").String(), "roses are red")
+				expect(t, "tool_choice after the tool round", asked[1].body.Get("tool_choice").String(), "auto")
 			},
 		},
 		{
@@ -182,7 +220,9 @@ func TestChat(t *testing.T) {
 func (p *pointsman) converse(t *testing.T, ask sdk, c chat, streamed bool, mark string) {
 	t.Helper()
 	body := p.fill(c.body, mark)
-	o := ask(t.Context(), t, p.job(body, streamed))
+	j := p.job(body, streamed)
+	j.Headers = c.headers
+	o := ask(t.Context(), t, j)
 	if o.Error != nil {
 		t.Fatalf("the SDK says %+v", *o.Error)
 	}

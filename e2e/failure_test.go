@@ -13,7 +13,7 @@ import (
 
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	p := serve(t, setup{})
+	p := serve(t, withFiles(t, ""))
 	tests := []struct {
 		name    string
 		script  string
@@ -27,6 +27,7 @@ func TestErrors(t *testing.T) {
 		{name: "wrong key", edit: func(j *job) { j.APIKey = "wrong" }, status: 401, says: "key"},
 		{name: "unknown model", edit: func(j *job) { j.Body = []byte(strings.ReplaceAll(string(j.Body), "scripted/test", "nobody")) }, status: 400, code: "invalid_request", says: "gpt-6-sol"},
 		{name: "no messages", edit: func(j *job) { j.Body = []byte(`{"model":"scripted/test","messages":[]}`) }, status: 400, code: "invalid_request", says: "messages is empty"},
+		{name: "several choices", edit: func(j *job) { j.Body = []byte(strings.Replace(string(j.Body), "{", `{"n":2,`, 1)) }, status: 400, code: "invalid_request", says: "n is 2"},
 		{name: "bad request", script: "@fail 422 0", status: 422, code: "scripted", says: "scripted failure 422", reaches: 1},
 		{name: "our key refused", script: "@fail 401 0", status: 403, code: "auth_failed", says: "scripted", reaches: 1},
 		{name: "rate limit", script: "@fail 429 17", status: 429, code: "rate_limited", says: "scripted failure 429", retry: "17", reaches: 1},

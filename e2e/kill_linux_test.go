@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/tidwall/gjson"
@@ -31,6 +32,11 @@ func TestKilled(t *testing.T) {
 		},
 	}
 	p := serve(t, setup{servers: servers, extra: "approvals: {approver: allow}\n"})
+	t.Cleanup(func() {
+		for _, pid := range marked(t, "E2E_MARK="+id) { // none, unless the test has failed
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
 	started := append(marked(t, "E2E_MARK="+id), descendants(t, p.cmd.Process.Pid)...)
 	if len(started) < 4 {
 		t.Fatalf("only %d processes run below the program", len(started))

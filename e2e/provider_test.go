@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -29,6 +30,7 @@ import (
 //	@hold               a first token, then nothing until the caller goes
 //	@bare               a stream without [DONE]
 //	@finish REASON      another finish_reason
+//	@id TEXT            what the calls' ids begin with
 //
 // When the script is at its end, the answer tells the results of the tools.
 type provider struct {
@@ -84,7 +86,7 @@ func (p *provider) serve(w http.ResponseWriter, r *http.Request) {
 
 // round is one round of a script.
 type round struct {
-	say, finish           string
+	say, finish, id       string
 	calls                 [][2]string // name and arguments
 	pace                  time.Duration
 	status, retryAfter    int
@@ -121,6 +123,8 @@ func parseRound(script string) round {
 			r.say = rest
 		case "@finish":
 			r.finish = rest
+		case "@id":
+			r.id = rest
 		case "@tool":
 			name, arguments, _ := strings.Cut(rest, " ")
 			r.calls = append(r.calls, [2]string{name, arguments})
@@ -173,14 +177,14 @@ type reply struct {
 	w      http.ResponseWriter
 	req    *http.Request
 	rec    *recorded
-	id     string
+	answer string // its id
 	usage  string
 	toName func(string) string
 }
 
 func newReply(w http.ResponseWriter, req *http.Request, rec *recorded) *reply {
 	return &reply{
-		round: readRound(rec.body.Get("messages").Array()), w: w, req: req, rec: rec, id: "chatcmpl-" + rand.Text()[:8],
+		round: readRound(rec.body.Get("messages").Array()), w: w, req: req, rec: rec, answer: "chatcmpl-" + rand.Text()[:8],
 		usage: `{"prompt_tokens":100,"completion_tokens":10,"total_tokens":110}`, toName: rec.offered,
 	}
 }
@@ -242,7 +246,7 @@ func (r *reply) finishReason() string {
 
 func (r *reply) call(i int, arguments string) map[string]any {
 	return map[string]any{
-		"id": fmt.Sprintf("%s-%d", r.id, i), "type": "function",
+		"id": fmt.Sprintf("%s-%d", cmp.Or(r.id, r.answer), i), "type": "function",
 		"function": map[string]any{"name": r.toName(r.calls[i][0]), "arguments": arguments},
 	}
 }
@@ -263,7 +267,7 @@ func (r *reply) plain() bool {
 	}
 	r.w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(r.w).Encode(map[string]any{
-		"id": r.id, "object": "chat.completion", "created": 1700000000, "model": r.rec.body.Get("model").String(),
+		"id": r.answer, "object": "chat.completion", "created": 1700000000, "model": r.rec.body.Get("model").String(),
 		"choices":       []any{map[string]any{"index": 0, "message": message, "finish_reason": r.finishReason()}},
 		"usage":         json.RawMessage(r.usage),
 		"vendor_region": "north",
@@ -340,7 +344,7 @@ func (r *reply) delta(delta map[string]any, finish any) {
 }
 
 func (r *reply) event(chunk map[string]any) {
-	chunk["id"], chunk["object"], chunk["created"], chunk["model"] = r.id, "chat.completion.chunk", 1700000000, r.rec.body.Get("model").String()
+	chunk["id"], chunk["object"], chunk["created"], chunk["model"] = r.answer, "chat.completion.chunk", 1700000000, r.rec.body.Get("model").String()
 	chunk["vendor_region"] = "north"
 	data, err := json.Marshal(chunk)
 	if err != nil {
