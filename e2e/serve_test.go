@@ -112,6 +112,7 @@ func (p *pointsman) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "POINTSMAN_HOME=" + p.home, "GATEWAY_API_KEY=" + key,
 		"SCRIPTED_KEY=provider-key", "SHELL=/bin/sh", "LANG=C.UTF-8", "TMPDIR=" + os.TempDir(),
+		"GORACE=atexit_sleep_ms=0", // a second a command, otherwise
 	}
 	return cmd
 }
