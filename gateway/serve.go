@@ -26,6 +26,7 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 	g.key.serving.Store(true)
 	address := ln.Addr().String()
 	g.address.Store(&address)
+	g.notices.notify()
 	server := NewServer(g.Handler())
 	requests, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"time"
@@ -60,16 +61,23 @@ type ApprovalsStatus struct {
 // Status returns the gateway's state. It asks the keychain whether keys are
 // there, and nobody else.
 func (g *Gateway) Status(ctx context.Context) Status {
-	listen := g.Config().Gateway.Listen
-	if address := g.address.Load(); address != nil {
-		listen = *address
-	}
 	return Status{
-		Version: g.opts.Version, PID: os.Getpid(), Since: g.started, Listen: listen, Resident: g.key.serving.Load(),
+		Version: g.opts.Version, PID: os.Getpid(), Since: g.started, Listen: cmp.Or(g.Address(), g.Config().Gateway.Listen), Resident: g.key.serving.Load(),
 		LLM: g.llmStatus(ctx), MCP: g.mcpStatus(), Runs: g.active.Load(), Paused: g.Paused(),
 		Approvals: ApprovalsStatus{Pending: len(g.desk.Pending())},
 	}
 }
+
+// Address is where Serve listens, as host:port, or "" before it does.
+func (g *Gateway) Address() string {
+	if address := g.address.Load(); address != nil {
+		return *address
+	}
+	return ""
+}
+
+// Runs is how many runs are active now.
+func (g *Gateway) Runs() int64 { return g.active.Load() }
 
 func (g *Gateway) statusAny(ctx context.Context) any { return g.Status(ctx) }
 

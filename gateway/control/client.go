@@ -97,6 +97,30 @@ func (c *Client) Events(ctx context.Context, run string) (*Stream[loop.Event], e
 	return open[loop.Event](ctx, c, "/events?run="+url.QueryEscape(run))
 }
 
+// Changes calls report now and after every change of what there is to see,
+// until ctx ends or the resident goes.
+func (c *Client) Changes(ctx context.Context, report func()) error {
+	return follow(ctx, c, "/changes", func(struct{}) { report() })
+}
+
+// Pause pauses the resident's tools, or lets them run again.
+func (c *Client) Pause(ctx context.Context, paused bool) error {
+	body, err := json.Marshal(pausing{Paused: paused})
+	if err != nil {
+		return err
+	}
+	var reply pausing
+	return c.exchange(ctx, http.MethodPost, "/pause", body, &reply)
+}
+
+// Raise brings the resident to the user's attention. A *RefusedError says that
+// it has neither tray nor windows.
+func (c *Client) Raise(ctx context.Context) (Raised, error) {
+	var reply Raised
+	err := c.exchange(ctx, http.MethodPost, "/window", nil, &reply)
+	return reply, err
+}
+
 // exchange makes one request and reads its reply into v.
 func (c *Client) exchange(ctx context.Context, method, path string, body []byte, v any) error {
 	response, err := c.Do(ctx, method, path, nil, body)

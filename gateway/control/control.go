@@ -35,6 +35,11 @@ type Gateway interface {
 	Desk() *approvals.Desk
 	Events() *loop.Bus
 	TrustedHandler(door string) http.Handler
+	// Subscribe tells of changes of what the views show, but for the desk's.
+	Subscribe() (<-chan struct{}, func())
+	// Pause pauses the tools, or lets them run again. Everybody may: resuming
+	// approves nothing, a risky call still asks.
+	Pause(paused bool)
 }
 
 // Options are what a Server is made of.
@@ -42,6 +47,9 @@ type Options struct {
 	Gateway Gateway
 	// Views are further things to look at: what GET /NAME answers.
 	Views map[string]func(ctx context.Context) any
+	// Raise brings the resident's tray or window to the user's attention and
+	// says what came of it. If nil, there is neither.
+	Raise func(ctx context.Context) Raised
 	// Secret gives the right to answer approvals to who shows it. If empty,
 	// nobody has it that way.
 	Secret string
@@ -73,6 +81,9 @@ func NewServer(opts Options) *Server {
 	})
 	s.mux.HandleFunc("POST /approvals/{id}", s.answer)
 	s.mux.HandleFunc("GET /events", s.events)
+	s.mux.HandleFunc("GET /changes", s.changes)
+	s.mux.HandleFunc("POST /pause", s.pause)
+	s.mux.HandleFunc("POST /window", s.window)
 	s.mux.Handle("/v1/", opts.Gateway.TrustedHandler("control"))
 	return s
 }
@@ -184,6 +195,56 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+// changes sends an empty object, as a line, now and after every change of what
+// there is to see.
+func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
+	waiting, unsubscribe := s.opts.Gateway.Desk().Subscribe()
+	defer unsubscribe()
+	others, unsubscribeOthers := s.opts.Gateway.Subscribe()
+	defer unsubscribeOthers()
+	lines := newLines(w)
+	for {
+		if lines.write(struct{}{}) != nil {
+			return
+		}
+		select {
+		case <-waiting:
+		case <-others:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// pausing is the body of POST /pause, and of its reply.
+type pausing struct {
+	Paused bool `json:"paused"`
+}
+
+func (s *Server) pause(w http.ResponseWriter, r *http.Request) {
+	p := pausing{Paused: true} // what is unclear pauses
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&p); err != nil {
+		fail(w, http.StatusBadRequest, `the request cannot be read; it is {"paused": true} or false: `+err.Error())
+		return
+	}
+	s.opts.Gateway.Pause(p.Paused)
+	write(w, http.StatusOK, p)
+}
+
+// Raised is what came of bringing the resident to the user's attention.
+type Raised struct {
+	Window  bool   `json:"window"` // a window has come up
+	Message string `json:"message"`
+}
+
+func (s *Server) window(w http.ResponseWriter, r *http.Request) {
+	if s.opts.Raise == nil {
+		fail(w, http.StatusNotFound, "the running Pointsman has neither tray nor windows")
+		return
+	}
+	write(w, http.StatusOK, s.opts.Raise(r.Context()))
 }
 
 // lines writes JSON lines, each sent at once.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,9 +42,14 @@ func holdForever(dir string) {
 
 // gateway is what a server needs of one.
 type gateway struct {
-	desk   *approvals.Desk
-	events *loop.Bus
+	desk    *approvals.Desk
+	events  *loop.Bus
+	changed chan struct{}
+	paused  atomic.Bool
 }
+
+func (g *gateway) Subscribe() (<-chan struct{}, func()) { return g.changed, func() {} }
+func (g *gateway) Pause(paused bool)                    { g.paused.Store(paused) }
 
 func (g *gateway) Desk() *approvals.Desk { return g.desk }
 func (g *gateway) Events() *loop.Bus     { return g.events }
@@ -62,7 +68,7 @@ const secret = "the window's secret"
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{gateway: &gateway{events: loop.NewBus()}, home: config.Home{Runtime: t.TempDir()}}
+	r := &rig{gateway: &gateway{events: loop.NewBus(), changed: make(chan struct{})}, home: config.Home{Runtime: t.TempDir()}}
 	r.desk = approvals.NewDesk(approvals.DeskOptions{Attended: func() bool { return true }})
 	resident, err := control.Claim(r.home)
 	if err != nil {
@@ -74,6 +80,7 @@ func newRig(t *testing.T) *rig {
 	}
 	server := control.NewServer(control.Options{
 		Gateway: r.gateway, Secret: secret, Open: func() bool { return r.open },
+		Raise: func(context.Context) control.Raised { return control.Raised{Message: "in the tray"} },
 		Views: map[string]func(context.Context) any{"status": func(context.Context) any { return map[string]int{"pid": 7} }},
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -220,6 +227,62 @@ func TestWatchAndEvents(t *testing.T) {
 	cancel()
 	if err := <-watched; !errors.Is(err, context.Canceled) {
 		t.Errorf("watching ended with %v", err)
+	}
+}
+
+func TestChanges(t *testing.T) {
+	r := newRig(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	told := make(chan struct{}, 10)
+	watched := make(chan error, 1)
+	go func() { watched <- r.client.Changes(ctx, func() { told <- struct{}{} }) }()
+	<-told
+	r.changed <- struct{}{}
+	<-told
+	answer := r.ask(t, "a")
+	<-told
+	r.desk.Resolve("a", approvals.Decision{Outcome: approvals.Denied, Approver: approvals.ByDesk})
+	<-answer
+	<-told
+	cancel()
+	if err := <-watched; !errors.Is(err, context.Canceled) {
+		t.Errorf("watching ended with %v", err)
+	}
+}
+
+func TestPause(t *testing.T) {
+	r := newRig(t)
+	for _, paused := range []bool{true, false, true} {
+		if err := r.client.Pause(t.Context(), paused); err != nil || r.paused.Load() != paused {
+			t.Errorf("pausing %v gives %v", paused, err)
+		}
+	}
+	response, err := r.client.Do(t.Context(), "POST", "/pause", nil, []byte("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusBadRequest || !r.paused.Load() {
+		t.Errorf("nonsense is answered with %d, paused %v", response.StatusCode, r.paused.Load())
+	}
+}
+
+func TestRaise(t *testing.T) {
+	r := newRig(t)
+	if got, err := r.client.Raise(t.Context()); err != nil || got.Window || got.Message != "in the tray" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	ln, client := control.Local(control.Info{})
+	ctx, cancel := context.WithCancel(t.Context())
+	var served sync.WaitGroup
+	served.Go(func() { _ = control.NewServer(control.Options{Gateway: r.gateway}).Serve(ctx, ln) })
+	defer served.Wait()
+	defer cancel()
+	defer client.Close()
+	var refused *control.RefusedError
+	if _, err := client.Raise(t.Context()); !errors.As(err, &refused) || !strings.Contains(err.Error(), "neither tray nor windows") {
+		t.Errorf("without a tray: %v", err)
 	}
 }
 
