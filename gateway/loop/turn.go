@@ -20,8 +20,8 @@ type turn struct {
 	calls  []*call
 
 	// of a plain answer
-	reply   []byte // the whole of it
-	message []byte // its message, as it came
+	reply   *models.Body // the whole of it
+	message []byte       // its message, as it came
 
 	// of a streamed one
 	fields      fields // the delta's texts, joined
@@ -216,13 +216,13 @@ func (f fields) addTo(object []byte) []byte {
 
 // readPlain reads a plain reply's message and calls.
 func (r *run) readPlain(reply *models.Reply) (*turn, error) {
-	choice := models.Lookup(reply.Body, "choices.0")
-	message := choice.Get("message")
-	t := &turn{header: reply.Header, reply: reply.Body, message: []byte(message.Raw), finish: choice.Get("finish_reason").String()}
-	if usage := gjson.GetBytes(reply.Body, "usage"); usage.IsObject() {
-		t.usage = []byte(usage.Raw)
+	choice := reply.Body.Elements("choices")[0]
+	message := models.Lookup(choice, "message")
+	t := &turn{header: reply.Header, reply: reply.Body, message: []byte(message.Raw), finish: models.Lookup(choice, "finish_reason").String()}
+	if reply.Body.Get("usage").IsObject() {
+		t.usage = reply.Body.Raw("usage")
 	}
-	r.model = gjson.GetBytes(reply.Body, "model").String()
+	r.model = reply.Body.Get("model").String()
 	for _, raw := range message.Get("tool_calls").Array() {
 		if len(t.calls) == maxCalls {
 			return nil, reply.Broken(tooManyCalls)
@@ -274,20 +274,21 @@ const emptyAnswer = "(The model gave no answer after its tool calls were stopped
 
 // plainReply makes the caller's reply of the last turn.
 func (r *run) plainReply(t *turn) []byte {
-	reply := t.reply
+	reply := t.reply.Clone()
 	_, theirs := t.split()
 	if len(theirs) != len(t.calls) || slices.ContainsFunc(theirs, (*call).repaired) {
-		reply = r.withCalls(t, theirs)
+		reply.Set("choices", r.choicesWith(t, theirs))
 	}
 	if r.report.Rounds > 1 && r.usage != nil {
-		reply = models.WithMember(reply, "usage", r.usage)
+		reply.Set("usage", r.usage)
 	}
-	return models.WithMember(reply, "x_gateway", r.reportJSON())
+	reply.Set("x_gateway", r.reportJSON())
+	return reply.Bytes()
 }
 
-// withCalls returns the reply with the caller's calls alone in its message.
-func (r *run) withCalls(t *turn, theirs []*call) []byte {
-	message, choices := t.message, models.Elements([]byte(gjson.GetBytes(t.reply, "choices").Raw))
+// choicesWith returns the choices with the caller's calls alone in the message.
+func (r *run) choicesWith(t *turn, theirs []*call) []byte {
+	message, choices := t.message, t.reply.Elements("choices")
 	if len(theirs) == 0 {
 		message = models.WithMember(message, "tool_calls", nil)
 		if t.text() == "" {
@@ -301,7 +302,7 @@ func (r *run) withCalls(t *turn, theirs []*call) []byte {
 		message = models.WithMember(message, "tool_calls", models.Append(nil, list...))
 	}
 	choices[0] = models.WithMember(models.WithMember(choices[0], "message", message), "finish_reason", quoted(t.finishFor(theirs)))
-	return models.WithMember(t.reply, "choices", models.Append(nil, choices...))
+	return models.Append(nil, choices...)
 }
 
 // finishFor is the finish_reason of the turn for a caller who gets these of its

@@ -29,7 +29,7 @@ var errTimeout = errors.New("the provider did not answer in time")
 type Reply struct {
 	Deployment *Deployment
 	Header     http.Header
-	Body       []byte   // a plain reply, whole; nil for a stream
+	Body       *Body    // a plain reply, whole; nil for a stream
 	Notices    []string // what had to be changed in the request, in sentences
 
 	first  []byte
@@ -267,25 +267,27 @@ func (r *Reply) readPlain(response *http.Response) error {
 	if err != nil {
 		return r.Deployment.failure(r.ctx, err)
 	}
-	if err := r.checkPlain(data); err != nil {
-		return err
-	}
-	r.Body = data
-	return nil
+	r.Body, err = r.checkPlain(data)
+	return err
 }
 
-func (r *Reply) checkPlain(data []byte) error {
+// checkPlain returns a plain answer's parts, or why it is none.
+func (r *Reply) checkPlain(data []byte) (*Body, error) {
 	reply, end := index(data)
 	switch {
 	case end < 0 || reply == nil:
-		return r.Deployment.malformed("its reply is not a JSON object: " + cut(saidBy(data), 200))
+		return nil, r.Deployment.malformed("its reply is not a JSON object: " + cut(saidBy(data), 200))
 	case reply.Get("error").IsObject():
-		return r.Deployment.malformed(saidBy(data))
-	case !reply.Get("choices").IsArray() || !Lookup(reply.Raw("choices"), "0.message").IsObject():
-		return r.Deployment.malformed("its reply has no choices")
+		return nil, r.Deployment.malformed(saidBy(data))
+	case !hasMessage(reply.Elements("choices")):
+		return nil, r.Deployment.malformed("its reply has no choices")
 	default:
-		return nil
+		return reply, nil
 	}
+}
+
+func hasMessage(choices [][]byte) bool {
+	return len(choices) > 0 && Lookup(choices[0], "message").IsObject()
 }
 
 func (d *Deployment) malformed(why string) *Error {
@@ -303,7 +305,7 @@ func (r *Reply) begin(body io.Reader, response *http.Response) error {
 		if err != nil {
 			return r.Deployment.failure(r.ctx, err)
 		}
-		if err := r.checkPlain(data); err != nil {
+		if _, err := r.checkPlain(data); err != nil {
 			return err
 		}
 		body = bytes.NewReader(asEvents(data))
