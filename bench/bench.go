@@ -99,59 +99,64 @@ func loadFor(t *target, model string, size, chunks int) load {
 	return load{message: t.message(request(t.model+model, chunks > 0, size)), chunks: chunks, want: want}
 }
 
-// added measures what each target adds to the direct way: one client sends each
-// target a request in turn, and the difference is taken within a cycle.
+// added measures what the proxy and each gateway add to the direct way: one
+// client sends a request to each in turn, and differences are taken within a
+// cycle. Each gateway has cycles of its own with the proxy, so that no other
+// goes on working while they are measured.
 func (b *bench) added(name string, stream bool) func(context.Context) error {
 	return func(ctx context.Context) error {
-		samples, err := b.pairs(ctx, stream)
-		if err != nil {
-			return err
-		}
 		median, worst := newRow(name+", median", "µs", ratioAtMost(1.3)), newRow(name+", 99th percentile", "µs", nothing)
-		for i := range b.stage.targets {
-			if i != direct && len(samples[i]) > 0 {
-				median.set(i, quantile(samples[i], 0.5))
-				worst.set(i, quantile(samples[i], 0.99))
-			}
+		last := round
+		if stream {
+			last = offered // the first token of a tool round comes when the tool has run
 		}
-		median.compare()
-		worst.compare()
+		for i := gateway; i <= last; i++ {
+			base, own, err := b.pairs(ctx, i, stream)
+			if err != nil {
+				return err
+			}
+			median.setBeside(i, quantile(own, 0.5), quantile(base, 0.5))
+			worst.setBeside(i, quantile(own, 0.99), quantile(base, 0.99))
+		}
 		b.rep.add(median, worst)
 		return nil
 	}
 }
 
-// pairs returns the microseconds that each target took longer than direct.
-func (b *bench) pairs(ctx context.Context, stream bool) (samples [targets][]float64, err error) {
-	loads, conns := [targets]load{}, [targets]*conn{}
-	count := int(targets)
+// pairs returns the microseconds that the proxy and one other target took longer
+// than direct.
+func (b *bench) pairs(ctx context.Context, other int, stream bool) (base, own []float64, err error) {
 	model, chunks := plainModel, 0
 	if stream {
-		model, chunks, count = chunksModel+"3", 3, round // a tool round has its own first token
+		model, chunks = chunksModel+"3", 3
 	}
-	for i, t := range b.stage.targets {
+	members := []int{direct, proxy, other}
+	var loads [targets]load
+	var conns [targets]*conn
+	for _, i := range members {
+		t := b.stage.targets[i]
 		loads[i], conns[i] = loadFor(t, model, 200, chunks), newConn(t.addr)
 		defer conns[i].close()
+		warm := crowd{target: t, load: loads[i], conns: conns[i : i+1]} // its heap has to have its size
+		if _, err := warm.send(ctx, max(b.opts.slice/2, 300*time.Millisecond), 0); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", t.name, err)
+		}
 	}
-	cycles := b.opts.rounds * b.opts.cycles
-	warm := min(cycles, 100)
-	for n := range warm + cycles {
+	for range b.opts.rounds * b.opts.cycles {
 		var took [targets]timing
-		for _, i := range rand.Perm(count) {
+		for _, k := range rand.Perm(len(members)) {
+			i := members[k]
 			if took[i], err = conns[i].do(loads[i]); err != nil {
-				return samples, fmt.Errorf("%s: %w", b.stage.targets[i].name, err)
+				return nil, nil, fmt.Errorf("%s: %w", b.stage.targets[i].name, err)
 			}
 		}
 		if ctx.Err() != nil {
-			return samples, ctx.Err()
+			return nil, nil, ctx.Err()
 		}
-		for i := range count {
-			if n >= warm {
-				samples[i] = append(samples[i], micros(took[i].first-took[direct].first))
-			}
-		}
+		base = append(base, micros(took[proxy].first-took[direct].first))
+		own = append(own, micros(took[other].first-took[direct].first))
 	}
-	return samples, nil
+	return base, own, nil
 }
 
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }

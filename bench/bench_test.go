@@ -75,9 +75,7 @@ func TestFloors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRow("f", "u", test.floor)
-			r.set(proxy, test.proxy)
-			r.set(gateway, test.value)
-			r.compare()
+			r.setBeside(gateway, test.value, test.proxy)
 			(&report{}).add(r)
 			if r.Floor != test.text || r.Result != test.want {
 				t.Errorf("%q is %q, want %q to be %q", r.Floor, r.Result, test.text, test.want)

@@ -84,7 +84,7 @@ type options struct {
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
-	opts := options{rounds: 4, slice: time.Second, cycles: 150, starts: 10, settle: 3 * time.Second, streams: 2000}
+	opts := options{rounds: 4, slice: time.Second, cycles: 300, starts: 10, settle: 3 * time.Second, streams: 2000}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	short := flags.Bool("short", false, "measure less, in forty seconds")

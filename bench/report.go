@@ -82,13 +82,15 @@ func newRow(figure, unit string, f floor) *row { return &row{Figure: figure, Uni
 
 func (r *row) set(target int, v float64) { r.Values[target] = &v }
 
-// compare sets the ratios of the values themselves.
-func (r *row) compare() {
-	base := r.Values[proxy]
-	for i, v := range r.Values {
-		if v != nil && base != nil && *base > 0 {
-			r.Ratios[i] = ratio(*v, *base)
-		}
+// setBeside sets a target's value and its ratio to the proxy's of the same
+// measurement. The proxy's first value is the one that is shown.
+func (r *row) setBeside(target int, v, base float64) {
+	r.set(target, v)
+	if r.Values[proxy] == nil {
+		r.set(proxy, base)
+	}
+	if base > 0 {
+		r.Ratios[target] = ratio(v, base)
 	}
 }
 
