@@ -21,8 +21,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,7 +34,6 @@ import (
 	"pointsman/gateway/journal"
 	"pointsman/gateway/loop"
 	"pointsman/gateway/models"
-	"pointsman/gateway/models/demo"
 	"pointsman/gateway/secrets"
 	"pointsman/gateway/servers"
 	"pointsman/gateway/tools"
@@ -118,13 +115,6 @@ type Gateway struct {
 	stopping context.Context
 	running  sync.WaitGroup
 	closing  sync.Once
-}
-
-// live is what follows from one configuration. It never changes.
-type live struct {
-	cfg        *config.Config
-	router     *models.Router
-	classifier *tools.Classifier
 }
 
 // New returns a gateway. It opens the journal and starts nothing else.
@@ -245,107 +235,6 @@ func (g *Gateway) buildLoop() {
 	g.key = &accessKey{gateway: g}
 }
 
-func (g *Gateway) loopSettings() loop.Settings {
-	t := g.live.Load().cfg.Tools
-	s := loop.Settings{MaxRounds: t.MaxRounds, Parallel: t.Parallel, PlanMode: t.PlanMode}
-	if t.LoopDetection.Enabled {
-		s.LoopSoft, s.LoopHard = t.LoopDetection.Soft, t.LoopDetection.Hard
-	}
-	return s
-}
-
-// apply puts a configuration in force, touching only what differs.
-func (g *Gateway) apply(cfg *config.Config) error {
-	next := &live{cfg: cfg}
-	var err error
-	options := models.Options{Resolve: g.resolver.Resolve, Client: g.client, Redact: g.redactor.Redact, UserAgent: "pointsman/" + g.opts.Version, Logger: g.log}
-	if g.opts.Demo {
-		options.Demo = demo.Transport{Pace: 25 * time.Millisecond}
-	}
-	if next.router, err = models.NewRouter(cfg, options); err != nil {
-		return err
-	}
-	if next.classifier, err = tools.NewClassifier(cfg.Tools.Risky, cfg.Tools.Safe); err != nil {
-		return fmt.Errorf("reading tools.risky and tools.safe: %w", err)
-	}
-	approver, err := approvals.ForMode(cfg.Approvals.Approver, g.person(), cfg.Approvals.Allow, cfg.Approvals.Deny)
-	if err != nil {
-		return err
-	}
-	if err := g.rules.Load(fromConfig(cfg.Approvals.Rules)); err != nil {
-		g.log.Warn("some remembered approvals are not usable", "error", err)
-	}
-	for _, secret := range cfg.LiteralSecrets() {
-		g.redactor.Add(secret)
-	}
-	if old := g.live.Load(); old != nil {
-		next.router.Inherit(old.router)
-	}
-	g.live.Store(next)
-	g.gate.Configure(approvals.Settings{
-		Require: cfg.Approvals.Require, Approver: approver, Person: g.person(), Timeout: time.Duration(cfg.Approvals.Timeout),
-	})
-	if !g.opts.NoMCP {
-		g.host.Apply(cfg.MCPServers, cfg.DisabledMCPServers)
-	}
-	g.noteChange()
-	return nil
-}
-
-// watchConfig puts the file's changes in force as they are made. A change that
-// is not valid, or that would loosen a gate, is reported and not applied.
-func (g *Gateway) watchConfig() {
-	err := g.store.Watch(g.stopping, func(change config.Change) {
-		switch {
-		case change.Err != nil:
-			g.log.Error("the changed configuration is not valid; the running settings stay", "error", change.Err)
-			return
-		case len(change.Held) > 0:
-			g.log.Warn("parts of the changed configuration loosen a gate; they wait for the next start", "held", change.Held)
-		}
-		if parts := needRestart(change.Old, change.New); len(parts) > 0 {
-			g.log.Warn("parts of the changed configuration take effect at the next start", "parts", parts)
-		}
-		if err := g.apply(change.New); err != nil {
-			g.log.Error("the changed configuration cannot be applied; the running settings stay", "error", err)
-			return
-		}
-		if !reflect.DeepEqual(change.Old.Providers, change.New.Providers) {
-			g.running.Go(g.discover)
-		}
-	})
-	if err != nil && g.stopping.Err() == nil {
-		g.log.Warn("the configuration file is not watched; changes need a restart", "error", err)
-	}
-}
-
-// needRestart names what differs and is read at the start alone.
-func needRestart(old, new *config.Config) []string {
-	var parts []string
-	if old.Gateway.Listen != new.Gateway.Listen {
-		parts = append(parts, "gateway.listen")
-	}
-	if old.Journal != new.Journal {
-		parts = append(parts, "journal")
-	}
-	if !slices.Equal(old.Roots, new.Roots) {
-		parts = append(parts, "roots")
-	}
-	if old.Log != new.Log {
-		parts = append(parts, "log")
-	}
-	return parts
-}
-
-// noteChange makes the catalogue be built anew soon.
-func (g *Gateway) noteChange() {
-	g.notices.notify()
-	select {
-	case g.changed <- struct{}{}:
-	default: // it will be, already
-	}
-}
-
 // Start connects the MCP servers, in the background. It must be called once;
 // Close ends what it starts.
 func (g *Gateway) Start() {
@@ -357,91 +246,6 @@ func (g *Gateway) Start() {
 	g.running.Go(g.keepCatalogue)
 	g.running.Go(g.watchConfig)
 	g.running.Go(g.discover)
-}
-
-// discover asks the providers for their models.
-func (g *Gateway) discover() { g.Models().Discover(g.stopping) }
-
-// keepCatalogue builds the catalogue whenever the servers' tools have changed.
-func (g *Gateway) keepCatalogue() {
-	for {
-		select {
-		case <-g.changed:
-			g.buildCatalogue()
-		case <-g.stopping.Done():
-			return
-		}
-	}
-}
-
-// Ready waits until no MCP server is connecting any more (each is connected, or
-// has failed to) and the tools of the connected ones can be called, or until
-// ctx ends.
-func (g *Gateway) Ready(ctx context.Context) error {
-	for {
-		g.building.Lock()
-		built := g.built
-		g.building.Unlock()
-		if !g.connecting() {
-			g.buildCatalogue()
-			return nil
-		}
-		select {
-		case <-built:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// connecting reports whether a server is on its way.
-func (g *Gateway) connecting() bool {
-	for _, status := range g.host.Status() {
-		if status.Enabled && (status.Live.Status == servers.Pending || status.Live.Status == servers.Stopped) {
-			return true
-		}
-	}
-	return false
-}
-
-func (g *Gateway) buildCatalogue() {
-	g.building.Lock()
-	defer g.building.Unlock()
-	defer func() { close(g.built); g.built = make(chan struct{}) }()
-	live := g.live.Load()
-	var defs []tools.Definition
-	for _, t := range g.host.Tools() {
-		def, err := tools.Parse(t.Server, t.Raw, t.Trusted)
-		if err != nil {
-			g.log.Warn("a tool is left out", "server", t.Server, "tool", t.Name, "error", err)
-			continue
-		}
-		if g.pins.Check(def).Changed {
-			if err := g.rules.Void(def.Server, def.Name, def.Hash); err != nil {
-				g.log.Error("ending the remembered approvals of a changed tool", "server", def.Server, "tool", def.Name, "error", err)
-			}
-		}
-		defs = append(defs, def)
-	}
-	g.catalogue.Store(tools.NewCatalogue(defs, toolSettings(live)))
-	g.notices.notify()
-	if err := g.pins.Save(); err != nil {
-		g.log.Error("saving the pinned tool definitions", "error", err)
-	}
-}
-
-func toolSettings(live *live) tools.Settings {
-	s := tools.Settings{
-		Allowed: live.cfg.Tools.Allowed, PerServer: map[string][]string{}, Prefix: map[string]string{},
-		Classifier: live.classifier, MaxOffered: live.cfg.Tools.MaxOffered,
-	}
-	for name, entry := range live.cfg.MCPServers {
-		s.PerServer[name] = entry.Tools
-		if entry.Prefix != nil {
-			s.Prefix[name] = *entry.Prefix
-		}
-	}
-	return s
 }
 
 // Close ends everything: what waits for approval is denied, calls and streams
@@ -465,31 +269,6 @@ func (g *Gateway) Close() error {
 	return err
 }
 
-// awaitRuns lets the runs end their rows in the journal. One whose caller does
-// not read does not keep us for long.
-func (g *Gateway) awaitRuns() {
-	ended := make(chan struct{})
-	go func() { g.runs.Wait(); close(ended) }()
-	select {
-	case <-ended:
-	case <-time.After(shutdownPatience):
-		g.log.Warn("not all runs have ended", "runs", g.active.Load())
-	}
-}
-
-// enter counts a run in, unless the gateway closes.
-func (g *Gateway) enter() bool {
-	g.entering.Lock()
-	defer g.entering.Unlock()
-	if g.stopping.Err() != nil {
-		return false
-	}
-	g.runs.Add(1)
-	g.active.Add(1)
-	g.notices.notify()
-	return true
-}
-
 // Desk is the queue of what waits for a person.
 func (g *Gateway) Desk() *approvals.Desk { return g.desk }
 
@@ -501,15 +280,6 @@ func (g *Gateway) Config() *config.Config { return g.live.Load().cfg }
 
 // Models knows who answers.
 func (g *Gateway) Models() *models.Router { return g.live.Load().router }
-
-// Tools returns every tool of every server, offered or not, and why not.
-func (g *Gateway) Tools() []tools.Row {
-	rows := []tools.Row{}
-	for _, entry := range g.catalogue.Load().Entries() {
-		rows = append(rows, entry.Row())
-	}
-	return rows
-}
 
 // Servers returns the state of every configured MCP server.
 func (g *Gateway) Servers() []servers.Status { return g.host.Status() }
@@ -532,19 +302,4 @@ func (g *Gateway) TrustedHandler(door string) http.Handler {
 		Runner: g, Models: g.Models, Status: g.statusAny, Settings: g.doorSettings,
 		Version: g.opts.Version, Started: g.started, Logger: g.log, Door: door, Trusted: true,
 	})
-}
-
-// Run runs one request; it is what the doors call. When the gateway closes, the
-// request ends.
-func (g *Gateway) Run(ctx context.Context, req loop.Request) (*loop.Result, error) {
-	if !g.enter() {
-		return nil, approvals.ErrShuttingDown
-	}
-	defer g.ended()
-	defer g.runs.Done()
-	defer g.rules.EndRun(req.Run)
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(g.stopping, func() { cancel(approvals.ErrShuttingDown) })()
-	return g.loop.Run(ctx, req)
 }

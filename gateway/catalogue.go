@@ -1,0 +1,108 @@
+package gateway
+
+import (
+	"context"
+
+	"pointsman/gateway/servers"
+	"pointsman/gateway/tools"
+)
+
+// noteChange makes the catalogue be built anew soon.
+func (g *Gateway) noteChange() {
+	g.notices.notify()
+	select {
+	case g.changed <- struct{}{}:
+	default: // it will be, already
+	}
+}
+
+// keepCatalogue builds the catalogue whenever the servers' tools have changed.
+func (g *Gateway) keepCatalogue() {
+	for {
+		select {
+		case <-g.changed:
+			g.buildCatalogue()
+		case <-g.stopping.Done():
+			return
+		}
+	}
+}
+
+// Ready waits until no MCP server is connecting any more (each is connected, or
+// has failed to) and the tools of the connected ones can be called, or until
+// ctx ends.
+func (g *Gateway) Ready(ctx context.Context) error {
+	for {
+		g.building.Lock()
+		built := g.built
+		g.building.Unlock()
+		if !g.connecting() {
+			g.buildCatalogue()
+			return nil
+		}
+		select {
+		case <-built:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// connecting reports whether a server is on its way.
+func (g *Gateway) connecting() bool {
+	for _, status := range g.host.Status() {
+		if status.Enabled && (status.Live.Status == servers.Pending || status.Live.Status == servers.Stopped) {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *Gateway) buildCatalogue() {
+	g.building.Lock()
+	defer g.building.Unlock()
+	defer func() { close(g.built); g.built = make(chan struct{}) }()
+	live := g.live.Load()
+	var defs []tools.Definition
+	for _, t := range g.host.Tools() {
+		def, err := tools.Parse(t.Server, t.Raw, t.Trusted)
+		if err != nil {
+			g.log.Warn("a tool is left out", "server", t.Server, "tool", t.Name, "error", err)
+			continue
+		}
+		if g.pins.Check(def).Changed {
+			if err := g.rules.Void(def.Server, def.Name, def.Hash); err != nil {
+				g.log.Error("ending the remembered approvals of a changed tool", "server", def.Server, "tool", def.Name, "error", err)
+			}
+		}
+		defs = append(defs, def)
+	}
+	g.catalogue.Store(tools.NewCatalogue(defs, toolSettings(live)))
+	g.notices.notify()
+	if err := g.pins.Save(); err != nil {
+		g.log.Error("saving the pinned tool definitions", "error", err)
+	}
+}
+
+func toolSettings(live *live) tools.Settings {
+	s := tools.Settings{
+		Allowed: live.cfg.Tools.Allowed, PerServer: map[string][]string{}, Prefix: map[string]string{},
+		Classifier: live.classifier, MaxOffered: live.cfg.Tools.MaxOffered,
+	}
+	for name, entry := range live.cfg.MCPServers {
+		s.PerServer[name] = entry.Tools
+		if entry.Prefix != nil {
+			s.Prefix[name] = *entry.Prefix
+		}
+	}
+	return s
+}
+
+// Tools returns every tool of every server, offered or not, and why not.
+func (g *Gateway) Tools() []tools.Row {
+	rows := []tools.Row{}
+	for _, entry := range g.catalogue.Load().Entries() {
+		rows = append(rows, entry.Row())
+	}
+	return rows
+}
