@@ -34,7 +34,10 @@ func user(script string) string {
 	return `"model":"scripted/test","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":` + string(text) + `}]`
 }
 
-func chats() []chat {
+func chats() []chat { return slices.Concat(plainChats(), toolChats(), mixedChats()) }
+
+// plainChats have no tool in play.
+func plainChats() []chat {
 	return []chat{
 		{
 			name: "plain",
@@ -47,6 +50,53 @@ func chats() []chat {
 				expect(t, "the first message", asked[0].body.Get("messages.0.content").String(), "Be brief.")
 			},
 		},
+		{
+			name:    "tools off",
+			body:    `{` + user("@say Hello.") + `}`,
+			headers: map[string]string{"X-Pointsman-Tools": "off"},
+			check: func(t *testing.T, o outcome, asked []*recorded) {
+				expect(t, "tools", asked[0].body.Get("tools").Exists(), false)
+			},
+		},
+		{
+			name: "no tool is wanted",
+			body: `{` + user("@say Hello.") + `,"tool_choice":"none",` + weather + `}`,
+			check: func(t *testing.T, o outcome, asked []*recorded) {
+				expect(t, "tools", strings.Join(asked[0].tools(), " "), "weather")
+			},
+		},
+		{
+			name: "response format",
+			body: `{` + user(`@say {"answer": 42}`) + `,"response_format":{"type":"json_schema","json_schema":{"name":"reply","strict":true,"schema":{"type":"object","properties":{"answer":{"type":"integer"}},"required":["answer"],"additionalProperties":false}}}}`,
+			check: func(t *testing.T, o outcome, asked []*recorded) {
+				expect(t, "the answer", gjson.Get(o.at("content").String(), "answer").Int(), 42)
+			},
+		},
+		{
+			name: "image parts",
+			body: `{"model":"scripted/test","messages":[{"role":"user","content":[{"type":"text","text":"mark %MARK%"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo=","detail":"low"}}]}]}`,
+			check: func(t *testing.T, o outcome, asked []*recorded) {
+				expect(t, "the answer", o.at("content").String(), "Hello from the provider.")
+			},
+		},
+		{
+			name: "settings and vendor fields",
+			body: `{` + user("@say Kept.") + `,"temperature":0.25,"seed":7,"stop":["END"],"metadata":{"a":"b"},"vendor_knob":{"depth":[1,2,{"x":null}]},"vendor_flag":false}`,
+			check: func(t *testing.T, o outcome, asked []*recorded) {
+				if !slices.ContainsFunc(o.Chunks, func(c json.RawMessage) bool { return gjson.GetBytes(c, "vendor_region").String() == "north" }) {
+					t.Error("the provider's own field is lost")
+				}
+				if !slices.ContainsFunc(o.Chunks, func(c json.RawMessage) bool { return strings.Contains(string(c), `"vendor_thought":"kept"`) }) {
+					t.Error("the provider's own field of the message is lost")
+				}
+			},
+		},
+	}
+}
+
+// toolChats call tools of one side.
+func toolChats() []chat {
+	return []chat{
 		{
 			name: "tool of ours",
 			body: `{` + user(`@tool fs__read_text_file {"path":"%FOLDER%/poem.txt"}`) + `}`,
@@ -75,6 +125,20 @@ func chats() []chat {
 				expect(t, "requests", len(asked), 2)
 			},
 		},
+		{
+			name: "a tool is required",
+			body: `{` + user(`@tool fs__read_text_file {"path":"%FOLDER%/poem.txt"}`) + `,"tool_choice":"required"}`,
+			check: func(t *testing.T, o outcome, asked []*recorded) {
+				contains(t, "the answer", o.at("content").String(), "roses are red")
+				expect(t, "tool_choice after the tool round", asked[1].body.Get("tool_choice").String(), "auto")
+			},
+		},
+	}
+}
+
+// mixedChats call our tools and the caller's.
+func mixedChats() []chat {
+	return []chat{
 		{
 			name: "both in one turn",
 			body: `{` + user("@say Looking.\n"+`@tool fs__read_text_file {"path":"%FOLDER%/poem.txt"}`+"\n"+`@tool weather {"city":"Oslo"}`) + `,` + weather + `}`,
@@ -113,29 +177,6 @@ func chats() []chat {
 			},
 		},
 		{
-			name:    "tools off",
-			body:    `{` + user("@say Hello.") + `}`,
-			headers: map[string]string{"X-Pointsman-Tools": "off"},
-			check: func(t *testing.T, o outcome, asked []*recorded) {
-				expect(t, "tools", asked[0].body.Get("tools").Exists(), false)
-			},
-		},
-		{
-			name: "no tool is wanted",
-			body: `{` + user("@say Hello.") + `,"tool_choice":"none",` + weather + `}`,
-			check: func(t *testing.T, o outcome, asked []*recorded) {
-				expect(t, "tools", strings.Join(asked[0].tools(), " "), "weather")
-			},
-		},
-		{
-			name: "a tool is required",
-			body: `{` + user(`@tool fs__read_text_file {"path":"%FOLDER%/poem.txt"}`) + `,"tool_choice":"required"}`,
-			check: func(t *testing.T, o outcome, asked []*recorded) {
-				contains(t, "the answer", o.at("content").String(), "roses are red")
-				expect(t, "tool_choice after the tool round", asked[1].body.Get("tool_choice").String(), "auto")
-			},
-		},
-		{
 			name: "ours, then theirs",
 			body: `{` + user(`@tool fs__read_text_file {"path":"%FOLDER%/poem.txt"}`+"\n@then\n"+`@tool weather {"city":"Oslo"}`) + `,` + weather + `}`,
 			check: func(t *testing.T, o outcome, asked []*recorded) {
@@ -148,32 +189,6 @@ func chats() []chat {
 				contains(t, "the answer", o.at("content").String(), "roses are red")
 				contains(t, "the answer", o.at("content").String(), "result of weather")
 				expect(t, "roles", asked[2].body.Get("messages.#.role").Raw, `["system","user","assistant","tool","assistant","tool"]`)
-			},
-		},
-		{
-			name: "response format",
-			body: `{` + user(`@say {"answer": 42}`) + `,"response_format":{"type":"json_schema","json_schema":{"name":"reply","strict":true,"schema":{"type":"object","properties":{"answer":{"type":"integer"}},"required":["answer"],"additionalProperties":false}}}}`,
-			check: func(t *testing.T, o outcome, asked []*recorded) {
-				expect(t, "the answer", gjson.Get(o.at("content").String(), "answer").Int(), 42)
-			},
-		},
-		{
-			name: "image parts",
-			body: `{"model":"scripted/test","messages":[{"role":"user","content":[{"type":"text","text":"mark %MARK%"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo=","detail":"low"}}]}]}`,
-			check: func(t *testing.T, o outcome, asked []*recorded) {
-				expect(t, "the answer", o.at("content").String(), "Hello from the provider.")
-			},
-		},
-		{
-			name: "settings and vendor fields",
-			body: `{` + user("@say Kept.") + `,"temperature":0.25,"seed":7,"stop":["END"],"metadata":{"a":"b"},"vendor_knob":{"depth":[1,2,{"x":null}]},"vendor_flag":false}`,
-			check: func(t *testing.T, o outcome, asked []*recorded) {
-				if !slices.ContainsFunc(o.Chunks, func(c json.RawMessage) bool { return gjson.GetBytes(c, "vendor_region").String() == "north" }) {
-					t.Error("the provider's own field is lost")
-				}
-				if !slices.ContainsFunc(o.Chunks, func(c json.RawMessage) bool { return strings.Contains(string(c), `"vendor_thought":"kept"`) }) {
-					t.Error("the provider's own field of the message is lost")
-				}
 			},
 		},
 	}

@@ -171,6 +171,9 @@ func results(messages []gjson.Result) string {
 	return strings.Join(said, " | ")
 }
 
+// usage is what each answer cost.
+const usage = `{"prompt_tokens":100,"completion_tokens":10,"total_tokens":110}`
+
 // reply is one answer on its way.
 type reply struct {
 	round
@@ -178,14 +181,11 @@ type reply struct {
 	req    *http.Request
 	rec    *recorded
 	answer string // its id
-	usage  string
-	toName func(string) string
 }
 
 func newReply(w http.ResponseWriter, req *http.Request, rec *recorded) *reply {
 	return &reply{
 		round: readRound(rec.body.Get("messages").Array()), w: w, req: req, rec: rec, answer: "chatcmpl-" + rand.Text()[:8],
-		usage: `{"prompt_tokens":100,"completion_tokens":10,"total_tokens":110}`, toName: rec.offered,
 	}
 }
 
@@ -247,7 +247,7 @@ func (r *reply) finishReason() string {
 func (r *reply) call(i int, arguments string) map[string]any {
 	return map[string]any{
 		"id": fmt.Sprintf("%s-%d", cmp.Or(r.id, r.answer), i), "type": "function",
-		"function": map[string]any{"name": r.toName(r.calls[i][0]), "arguments": arguments},
+		"function": map[string]any{"name": r.rec.offered(r.calls[i][0]), "arguments": arguments},
 	}
 }
 
@@ -269,7 +269,7 @@ func (r *reply) plain() bool {
 	_ = json.NewEncoder(r.w).Encode(map[string]any{
 		"id": r.answer, "object": "chat.completion", "created": 1700000000, "model": r.rec.body.Get("model").String(),
 		"choices":       []any{map[string]any{"index": 0, "message": message, "finish_reason": r.finishReason()}},
-		"usage":         json.RawMessage(r.usage),
+		"usage":         json.RawMessage(usage),
 		"vendor_region": "north",
 	})
 	return true
@@ -298,7 +298,7 @@ func (r *reply) stream() bool {
 	r.streamCalls()
 	r.delta(map[string]any{"vendor_thought": "kept"}, r.finishReason())
 	if r.rec.body.Get("stream_options.include_usage").Bool() {
-		r.event(map[string]any{"choices": []any{}, "usage": json.RawMessage(r.usage)})
+		r.event(map[string]any{"choices": []any{}, "usage": json.RawMessage(usage)})
 	}
 	if !r.bare {
 		_, _ = io.WriteString(r.w, "data: [DONE]\n\n")
