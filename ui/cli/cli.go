@@ -162,13 +162,14 @@ func (a *app) root() *cobra.Command {
 tools, and asks you before a risky call runs.
 
 To begin:  pointsman demo     see it work, without a key and without a network
+           pointsman          serve, and stand in the tray
            pointsman serve    serve, and ask at this terminal`,
-		Example:       "  pointsman serve\n  pointsman chat \"What is in my folder?\"",
+		Example:       "  pointsman\n  pointsman serve\n  pointsman chat \"What is in my folder?\"",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          subcommandsOnly,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	a.resideAlone(root)
 	root.PersistentFlags().StringVar(&a.configPath, "config", "", "read the configuration from `PATH`")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.serveCommand(), a.chatCommand(), a.modelsCommand(), a.toolsCommand(), a.statusCommand(),

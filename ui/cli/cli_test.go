@@ -65,8 +65,8 @@ func TestHelpShowsAnExample(t *testing.T) {
 	}
 }
 
-func TestAloneShowsHowToBegin(t *testing.T) {
-	got := newRig(t, "").run("")
+func TestHelpShowsHowToBegin(t *testing.T) {
+	got := newRig(t, "").run("", "help")
 	if got.code != 0 || !strings.Contains(got.out, "pointsman serve") || !strings.Contains(got.out, "pointsman demo") {
 		t.Errorf("got %+v", got)
 	}

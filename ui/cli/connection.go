@@ -96,7 +96,7 @@ func (a *app) local(ctx context.Context, g *gateway.Gateway) *connection {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ln, client := control.Local(control.Info{PID: os.Getpid(), Since: time.Now()})
 	client.Secret = rand.Text()
-	server := controlServer(g, client.Secret, nil)
+	server := controlServer(g, client.Secret, nil, nil)
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(ctx, ln) }) // it ends when it is told to, and its client sees if it fails
 	return &connection{Client: client, own: g, close: func() error {
@@ -108,10 +108,11 @@ func (a *app) local(ctx context.Context, g *gateway.Gateway) *connection {
 	}}
 }
 
-// controlServer serves a gateway's control socket.
-func controlServer(g *gateway.Gateway, secret string, log *slog.Logger) *control.Server {
+// controlServer serves a gateway's control socket. raise is nil where there is
+// nothing to bring up.
+func controlServer(g *gateway.Gateway, secret string, raise func(context.Context) control.Raised, log *slog.Logger) *control.Server {
 	return control.NewServer(control.Options{
-		Gateway: g, Secret: secret, Views: views(g), Logger: log,
+		Gateway: g, Secret: secret, Views: views(g), Raise: raise, Logger: log,
 		Open: func() bool { return g.Config().Approvals.Control },
 	})
 }

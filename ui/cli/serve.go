@@ -19,6 +19,7 @@ import (
 	"pointsman/gateway/config"
 	"pointsman/gateway/control"
 	"pointsman/gateway/secrets"
+	"pointsman/ui/desktop"
 )
 
 // serveFlags are what `serve` is asked for.
@@ -41,15 +42,24 @@ func (a *app) serveCommand() *cobra.Command {
 			if err := f.check(cmd.Flags().Changed("port")); err != nil {
 				return err
 			}
-			return a.serve(cmd.Context(), f)
+			err := a.serve(cmd.Context(), serving{flags: f, loading: loading{dotEnv: true, flags: f.apply}})
+			var running *control.RunningError
+			if errors.As(err, &running) {
+				return fmt.Errorf("%w; stop that one first, or give this one a home of its own with POINTSMAN_HOME", running)
+			}
+			return err
 		},
 	}
+	f.register(cmd)
+	return cmd
+}
+
+func (f *serveFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.listen, "listen", "", "listen on `ADDRESS`, such as 127.0.0.1:8640")
 	cmd.Flags().IntVar(&f.port, "port", -1, "listen on this `PORT` of the configured address; 0 takes a free one")
 	cmd.Flags().StringVar(&f.ask, "ask", "terminal", "`WHERE` risky calls are asked about: terminal or none")
 	choices(cmd, "ask", "terminal", "none")
 	cmd.Flags().BoolVar(&f.noMCP, "no-mcp", false, "do not connect the MCP servers")
-	return cmd
 }
 
 func (f *serveFlags) check(portSet bool) error {
@@ -78,21 +88,25 @@ func (f *serveFlags) apply(cfg *config.Config) {
 	}
 }
 
-// serve is the resident without tray and windows.
-func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
+// serving says how the resident serves.
+type serving struct {
+	loading
+	flags serveFlags
+	// desktop makes what shows the gateway; quit ends it all. Nil: nothing does.
+	desktop func(g *gateway.Gateway, store *config.Store, log *slog.Logger, quit func()) *desktop.Desktop
+}
+
+// serve is the resident. It returns a *control.RunningError when there is one.
+func (a *app) serve(ctx context.Context, how serving) (err error) {
 	home, err := a.home()
 	if err != nil {
 		return err
 	}
-	store, err := a.load(loading{dotEnv: true, flags: f.apply})
+	store, err := a.load(how.loading)
 	if err != nil {
 		return err
 	}
 	resident, err := control.Claim(home)
-	var running *control.RunningError
-	if errors.As(err, &running) {
-		return fmt.Errorf("%w; stop that one first, or give this one a home of its own with POINTSMAN_HOME", running)
-	}
 	if err != nil {
 		return err
 	}
@@ -101,7 +115,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	return a.serveOn(ctx, ln, resident, store, home, f)
+	return a.serveOn(ctx, ln, resident, store, home, how)
 }
 
 // listen opens the HTTP door's address, or says who has it.
@@ -122,10 +136,10 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 }
 
 // serveOn runs the resident on an open listener, which it closes.
-func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Resident, store *config.Store, home config.Home, f serveFlags) error {
+func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Resident, store *config.Store, home config.Home, how serving) error {
 	log := a.logger(store.Config().Log.Level)
-	person := a.attendant(f.ask == "terminal", a.Stderr)
-	g, err := a.newGateway(ctx, store, home, gateway.Options{NoMCP: f.noMCP, Attended: person.attends, Logger: log, OnIdle: debug.FreeOSMemory})
+	person := a.attendant(how.flags.ask == "terminal", a.Stderr)
+	g, err := a.newGateway(ctx, store, home, gateway.Options{NoMCP: how.flags.noMCP, Attended: person.attends, Logger: log, OnIdle: debug.FreeOSMemory})
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
@@ -135,11 +149,17 @@ func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Re
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	var tray *desktop.Desktop
+	var raise func(context.Context) control.Raised
+	if how.desktop != nil {
+		tray = how.desktop(g, store, log, func() { stop(context.Canceled) })
+		raise = tray.Raise
+	}
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return g.Serve(ctx, ln) })
-	work.Go(func() error { return controlServer(g, rand.Text(), log).Serve(ctx, door) })
+	work.Go(func() error { return controlServer(g, rand.Text(), raise, log).Serve(ctx, door) })
 	g.Start()
-	a.announce(ln, store, f.noMCP)
+	a.announce(ln, store, how.flags.noMCP)
 	work.Go(func() error { return a.tellKey(g, store.Config()) })
 	if person.terminal != nil {
 		work.Go(func() error { return a.attend(ctx, person, g) })
@@ -149,7 +169,10 @@ func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Re
 		g.Desk().Close() // before the streams end, so that what waits is told why
 		return nil
 	})
-	err = work.Wait()
+	if tray != nil {
+		err = tray.Run(ctx) // on the main goroutine, as macOS wants it
+	}
+	err = errors.Join(err, work.Wait())
 	if errors.Is(err, context.Canceled) {
 		err = nil
 	}

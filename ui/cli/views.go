@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"pointsman/gateway"
+	"pointsman/ui/desktop"
 )
 
 // modelRow is an element of `models --json`.
@@ -23,10 +24,11 @@ type modelRow struct {
 // views are what the control socket shows besides approvals and events.
 func views(g *gateway.Gateway) map[string]func(context.Context) any {
 	return map[string]func(context.Context) any{
-		"status":  func(ctx context.Context) any { return g.Status(ctx) },
-		"models":  func(context.Context) any { return modelRows(g) },
-		"tools":   func(context.Context) any { return g.Tools() },
-		"servers": func(context.Context) any { return g.Servers() },
+		"status":     func(ctx context.Context) any { return g.Status(ctx) },
+		"models":     func(context.Context) any { return modelRows(g) },
+		"tools":      func(context.Context) any { return g.Tools() },
+		"servers":    func(context.Context) any { return g.Servers() },
+		desktop.View: func(context.Context) any { return desktop.StateOf(g) },
 	}
 }
 

@@ -48,7 +48,7 @@ func MenuItems(s State) []Item {
 		launchItem(s),
 		item("Settings …", Settings, s.NoWindows),
 		{},
-		quitItem(s),
+		{Title: QuitTitle(s), Action: Quit},
 	}
 }
 
@@ -73,14 +73,15 @@ func launchItem(s State) Item {
 	return i
 }
 
-func quitItem(s State) Item {
+// QuitTitle is what the item to quit says.
+func QuitTitle(s State) string {
 	switch {
 	case s.Attached:
-		return Item{Title: "Quit the tray", Action: Quit}
+		return "Quit the tray"
 	case s.Quitting && s.inFlight():
-		return Item{Title: fmt.Sprintf("Quit: %s will be cut off, choose again", s.flight()), Action: Quit}
+		return fmt.Sprintf("Quit: %s will be cut off, choose again", s.flight())
 	}
-	return Item{Title: "Quit", Action: Quit}
+	return "Quit"
 }
 
 // flight says what is in flight.

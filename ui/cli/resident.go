@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/spf13/cobra"
+
+	"pointsman/approvals"
+	"pointsman/gateway"
+	"pointsman/gateway/config"
+	"pointsman/gateway/control"
+	"pointsman/gateway/secrets"
+	"pointsman/ui/autostart"
+	"pointsman/ui/clipboard"
+	"pointsman/ui/desktop"
+)
+
+// noWindows says why nothing opens.
+const noWindows = "no windows in this build"
+
+// claimPatience is how long a resident that has just started may take until it
+// can be reached.
+const claimPatience = 5 * time.Second
+
+// residentFlags are what `pointsman` is asked for.
+type residentFlags struct {
+	serveFlags
+	show bool
+}
+
+// resideAlone makes the program without a subcommand the resident.
+func (a *app) resideAlone(root *cobra.Command) {
+	var f residentFlags
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := f.check(cmd.Flags().Changed("port")); err != nil {
+			return err
+		}
+		return a.reside(cmd.Context(), f)
+	}
+	f.register(root)
+	root.Flags().BoolVar(&f.show, "show", false, "open the window, too")
+}
+
+// reside is the resident with a tray. When there is a resident already, that
+// one is brought up; one without a tray is given one.
+func (a *app) reside(ctx context.Context, f residentFlags) error {
+	home, err := a.home()
+	if err != nil {
+		return err
+	}
+	client, err := control.Dial(ctx, home)
+	if err == nil {
+		return a.second(ctx, client, home)
+	}
+	if !errors.Is(err, control.ErrNoResident) {
+		return fmt.Errorf("looking for a running Pointsman: %w", err)
+	}
+	if f.show {
+		a.tell("Nothing opens: %s. The tray's menu has what there is.", noWindows)
+	}
+	err = a.serve(ctx, serving{loading: loading{flags: f.apply}, flags: f.serveFlags, desktop: a.desktopOf})
+	var running *control.RunningError
+	if !errors.As(err, &running) {
+		return err
+	}
+	if client, err = awaitResident(ctx, home); err != nil {
+		return errors.Join(running, err)
+	}
+	return a.second(ctx, client, home)
+}
+
+// awaitResident reaches a resident that has started in this very moment.
+func awaitResident(ctx context.Context, home config.Home) (*control.Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, claimPatience)
+	defer cancel()
+	for {
+		client, err := control.Dial(ctx, home)
+		if err == nil {
+			return client, nil
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// desktopOf is what shows a gateway of this process.
+func (a *app) desktopOf(g *gateway.Gateway, store *config.Store, log *slog.Logger, quit func()) *desktop.Desktop {
+	return desktop.New(a.desktopOptions(desktop.Options{Source: desktop.Own(g), Store: store, Logger: log, Quit: quit}))
+}
+
+// desktopOptions fills in what every desktop of ours has.
+func (a *app) desktopOptions(opts desktop.Options) desktop.Options {
+	opts.NoWindows, opts.Clipboard = noWindows, clipboard.Find(a.Getenv)
+	program, err := os.Executable()
+	switch {
+	case a.Getenv("POINTSMAN_HOME") != "":
+		opts.NoLaunch = "not with POINTSMAN_HOME"
+	case a.configPath != "":
+		opts.NoLaunch = "not with --config"
+	case err != nil:
+		opts.NoLaunch = "the program's path is not known"
+	default:
+		opts.Entry = &autostart.Entry{Program: program, Getenv: a.Getenv}
+	}
+	return opts
+}
+
+// second is a start beside a running resident: it brings that one up, or puts a
+// tray on it.
+func (a *app) second(ctx context.Context, client *control.Client, home config.Home) error {
+	defer client.Close()
+	raised, err := client.Raise(ctx)
+	var refused *control.RefusedError
+	switch {
+	case errors.As(err, &refused):
+		return a.attachTray(ctx, client, home)
+	case err != nil:
+		return err
+	}
+	a.tell("Pointsman is running already (process %d, serving %s); %s", client.Info.PID, client.Info.Listen, approvals.Visible(raised.Message))
+	return nil
+}
+
+// attachTray shows a resident that has no tray, until either goes.
+func (a *app) attachTray(ctx context.Context, client *control.Client, home config.Home) error {
+	store, err := a.load(loading{})
+	if err != nil {
+		return err
+	}
+	lock := flock.New(filepath.Join(home.Runtime, "tray.lock"), flock.SetPermissions(0o600))
+	switch ours, err := lock.TryLock(); {
+	case err != nil:
+		return fmt.Errorf("locking %s: %w", lock.Path(), err)
+	case !ours:
+		a.tell("Pointsman is running already (process %d, serving %s), and is in the tray", client.Info.PID, client.Info.Listen)
+		return nil
+	}
+	defer func() { _ = lock.Unlock() }() // the process's end does it, too
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	a.tell("Pointsman puts a tray on process %d, serving %s", client.Info.PID, client.Info.Listen)
+	return desktop.New(a.desktopOptions(desktop.Options{
+		Source: desktop.Remote(client, a.clientKey(store)), Attached: true, Store: store,
+		Logger: a.logger(store.Config().Log.Level), Quit: stop,
+	})).Run(ctx)
+}
+
+// clientKey reads the key that clients need, from where the resident has it.
+func (a *app) clientKey(store *config.Store) func(context.Context) (string, error) {
+	resolver := secrets.NewResolver(a.Keychain, store.LookupEnv, &secrets.Redactor{})
+	return func(ctx context.Context) (string, error) {
+		cfg := store.Config().Gateway
+		if cfg.Auth == "none" {
+			return "", nil
+		}
+		key, err := resolver.Resolve(ctx, string(cfg.APIKey))
+		if err != nil {
+			return "", fmt.Errorf("reading the gateway's key: %w", err)
+		}
+		return key, nil
+	}
+}

@@ -1,0 +1,136 @@
+// Package desktop is the desktop's side of a running gateway: what its tray
+// shows, what its menu does, notifications of what waits, and launch at login.
+//
+// Run owns every goroutine, and ends them before it returns.
+package desktop
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"pointsman/gateway/config"
+	"pointsman/gateway/control"
+	"pointsman/ui/autostart"
+	"pointsman/ui/clipboard"
+	"pointsman/ui/model"
+	"pointsman/ui/tray"
+)
+
+// quitAgain is how long a first Quit with calls in flight waits for the second.
+const quitAgain = 10 * time.Second
+
+// Options are what a Desktop is made of.
+type Options struct {
+	Source   Source
+	Attached bool // Source is another process's: quitting leaves it alone
+	Store    *config.Store
+	// Quit ends the program.
+	Quit func()
+	// Show opens the window for an action: Open, Approvals or Settings. If nil,
+	// there are no windows, and NoWindows says why.
+	Show      func(context.Context, model.Action) error
+	NoWindows string
+	// Entry is the desktop's entry for launch at login. If nil, there can be
+	// none, and NoLaunch says why.
+	Entry     *autostart.Entry
+	NoLaunch  string
+	Clipboard clipboard.Clipboard
+	Logger    *slog.Logger
+}
+
+// Desktop shows one gateway.
+type Desktop struct {
+	opts   Options
+	log    *slog.Logger
+	launch *launch
+
+	tray    chan struct{} // size 1: the tray's turn to look
+	waiting chan struct{} // size 1: the notifications' turn to look
+	notices tray.Notifier // what waits
+	faults  tray.Notifier // what could not be done
+
+	mu       sync.Mutex  // guards the field below
+	quitting *time.Timer // runs while Quit waits for its second click; else nil
+}
+
+// New returns a desktop. It starts nothing.
+func New(opts Options) *Desktop {
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	d := &Desktop{opts: opts, log: opts.Logger, tray: make(chan struct{}, 1), waiting: make(chan struct{}, 1)}
+	d.launch = &launch{entry: opts.Entry, why: opts.NoLaunch, store: opts.Store, log: d.log, changed: d.lookAgain}
+	return d
+}
+
+// Run shows the gateway until parent ends, or the gateway goes, which is an error.
+// Without a tray it goes on with notifications.
+func (d *Desktop) Run(parent context.Context) error {
+	ctx, cancel := context.WithCancelCause(parent)
+	var work sync.WaitGroup
+	defer func() {
+		cancel(nil)
+		work.Wait()
+		d.forgetQuit()
+		d.closeNotices()
+	}()
+	work.Go(func() { cancel(d.opts.Source.Watch(ctx, d.lookAgain)) })
+	work.Go(func() { d.launch.run(ctx) })
+	work.Go(func() { d.notify(ctx) })
+	err := tray.Run(ctx, tray.Options{
+		State: d.state, Changed: d.tray, Act: d.act, Logger: d.log,
+		Shown: func() { d.log.Info("the tray is there") },
+		Missing: func(why string) {
+			d.log.Warn("the tray cannot be shown yet; it appears when there is a panel for it", "reason", why)
+		},
+	})
+	if err != nil {
+		d.log.Warn("going on without a tray", "reason", err)
+	}
+	<-ctx.Done()
+	if parent.Err() != nil {
+		return nil
+	}
+	return context.Cause(ctx) // of the watch: the gateway has gone
+}
+
+// lookAgain tells that there may be something else to show.
+func (d *Desktop) lookAgain() {
+	for _, turn := range []chan struct{}{d.tray, d.waiting} {
+		select {
+		case turn <- struct{}{}:
+		default: // it is about to look
+		}
+	}
+}
+
+// state is all that there is to show.
+func (d *Desktop) state(ctx context.Context) model.State {
+	s, err := d.opts.Source.State(ctx)
+	if err != nil && ctx.Err() == nil {
+		s.Fault = "the gateway does not answer"
+	}
+	s.Attached = d.opts.Attached
+	s.LaunchAtLogin, s.NoLaunchAtLogin = d.launch.enabled(), d.opts.NoLaunch
+	s.NoCopy = d.opts.Clipboard.Missing()
+	if d.opts.Show == nil {
+		s.NoWindows = d.opts.NoWindows
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s.Quitting = d.quitting != nil
+	return s
+}
+
+// Raise brings the window up for a second start of the program.
+func (d *Desktop) Raise(ctx context.Context) control.Raised {
+	if d.opts.Show == nil {
+		return control.Raised{Message: "it has a tray, but no window to bring up (" + d.opts.NoWindows + ")"}
+	}
+	if err := d.opts.Show(ctx, model.Open); err != nil {
+		return control.Raised{Message: "its window does not come up: " + err.Error()}
+	}
+	return control.Raised{Window: true, Message: "its window is up"}
+}
