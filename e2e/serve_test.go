@@ -39,6 +39,7 @@ type pointsman struct {
 	url     string // of the door, without /v1
 	folder  string // of the filesystem server
 	cmd     *exec.Cmd
+	env     []string
 	stderr  *lockedBuffer
 	exited  chan struct{} // closed when the process has ended
 	control *control.Client
@@ -48,6 +49,8 @@ type pointsman struct {
 type setup struct {
 	servers map[string]any // mcpServers
 	extra   string         // YAML at the top level
+	door    []string       // how the program is started; nil: serve
+	env     []string       // beyond what every program of these tests has
 }
 
 // serve starts the program and waits until its servers' tools are there.
@@ -57,10 +60,14 @@ func serve(t *testing.T, s setup) *pointsman {
 	if err := os.WriteFile(filepath.Join(p.folder, "poem.txt"), []byte("roses are red"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	p.env = s.env
 	p.configure(t, s)
+	if s.door == nil {
+		s.door = []string{"serve"}
+	}
 	address := freeAddress(t)
 	p.url = "http://" + address
-	p.cmd = p.command(context.Background(), "serve", "--listen", address)
+	p.cmd = p.command(context.Background(), append(s.door, "--listen", address)...)
 	p.cmd.Stderr = p.stderr
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -114,6 +121,7 @@ func (p *pointsman) command(ctx context.Context, args ...string) *exec.Cmd {
 		"SCRIPTED_KEY=provider-key", "SHELL=/bin/sh", "LANG=C.UTF-8", "TMPDIR=" + os.TempDir(),
 		"GORACE=atexit_sleep_ms=0", // a second a command, otherwise
 	}
+	cmd.Env = append(cmd.Env, p.env...)
 	return cmd
 }
 

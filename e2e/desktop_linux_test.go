@@ -1,0 +1,208 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tidwall/gjson"
+)
+
+// withScratch is a program with a tray over the built-in server.
+func withScratch(t *testing.T, door ...string) setup {
+	t.Helper()
+	return setup{
+		servers: map[string]any{"scratch": map[string]any{"type": "builtin"}}, extra: "approvals: {control: true}\n",
+		door: append([]string{}, door...), env: sessionEnv(t),
+	}
+}
+
+// scribbling is a request whose model writes a file.
+func (p *pointsman) scribbling(mark string) []byte {
+	return p.fill(`{`+user(`@tool scratch__write_file {"path":"%MARK%.txt","content":"x"}`)+`}`, mark)
+}
+
+// reading is a request whose model only reads.
+func (p *pointsman) reading(mark string) []byte {
+	return p.fill(`{`+user(`@tool scratch__list_files {}`)+`}`, mark)
+}
+
+func labels(lines []menuLine) string {
+	var text []string
+	for _, line := range lines {
+		text = append(text, line.label)
+	}
+	return strings.Join(text, "|")
+}
+
+// TestTray reads and chooses the tray's menu in a real panel.
+func TestTray(t *testing.T) {
+	if !inSession(t) {
+		return
+	}
+	b := newBus(t)
+	p := serve(t, withScratch(t))
+	item := b.trayItem(t, p.cmd.Process.Pid)
+	status := "Serving " + strings.TrimPrefix(p.url, "http://") + " · 1 server"
+	item.line(t, status)
+	copying := "Copy endpoint URL|Copy API key"
+	if _, err := exec.LookPath("xclip"); err != nil {
+		copying = "Copy endpoint URL (install xclip)|Copy API key (install xclip)"
+	}
+	expect(t, "the menu", labels(item.menu(t)), status+"||Open Pointsman (no windows in this build)|No waiting approvals|Pause tools||"+
+		copying+"||Launch at login (not with POINTSMAN__HOME)|Settings … (no windows in this build)||Quit")
+	expect(t, "the title", item.title(t), "Pointsman")
+
+	t.Run("waiting", func(t *testing.T) { p.testWaiting(t, b, item, status) })
+	t.Run("pause", func(t *testing.T) { p.testPause(t, item) })
+	t.Run("copy", func(t *testing.T) { p.testCopy(t, item) })
+	t.Run("second", func(t *testing.T) { p.testSecond(t) })
+	item.click(t, "Quit")
+	p.ends(t, 0)
+	await(t, "the item to go", func() bool { return b.trayOwner(t, p.cmd.Process.Pid) == "" })
+}
+
+// testWaiting: a call that waits is counted, told of, and makes Quit ask.
+func (p *pointsman) testWaiting(t *testing.T, b *bus, item *trayItem, status string) {
+	idle := item.pixels(t)
+	var client sync.WaitGroup
+	var answer gjson.Result
+	client.Go(func() { answer = p.chatOnce(t.Context(), t, p.scribbling("one")) })
+	req := p.pending(t, 1)[0]
+	item.line(t, status+" · 1 waiting")
+	item.line(t, "Waiting approvals: 1 …")
+	expect(t, "the title", item.title(t), "Pointsman · 1 waiting")
+	expect(t, "the tooltip", item.tooltip(t), "Pointsman · 1 waiting")
+	if item.pixels(t) == idle {
+		t.Error("the icon is the same while a call waits")
+	}
+	note := receive(t, "a notification", b.notes)
+	expect(t, "the notification", note[3].(string), "1 tool call waits for you")
+	contains(t, "the notification", note[4].(string), "write_file of scratch (destructive)")
+
+	item.click(t, "Quit")
+	item.line(t, "Quit: 1 run will be cut off, choose again")
+	expect(t, "still serving", p.healthy(), true)
+
+	p.decide(t, req, false, "no")
+	client.Wait()
+	contains(t, "the answer", answer.String(), "no")
+	item.line(t, "No waiting approvals")
+	expect(t, "the title afterwards", item.title(t), "Pointsman")
+	expect(t, "the icon afterwards", item.pixels(t) == idle, true)
+	expect(t, "the notification that is taken back", receive(t, "the end of the notification", b.taken), uint32(7))
+}
+
+// testPause: no call runs while the tools are paused.
+func (p *pointsman) testPause(t *testing.T, item *trayItem) {
+	for _, paused := range []bool{true, false} {
+		item.click(t, "Pause tools")
+		await(t, "the tick", func() bool { return item.line(t, "Pause tools").ticked == paused })
+		expect(t, "the status", p.status(t).Get("paused").Bool(), paused)
+		mark := "paused-" + strconv.FormatBool(paused)
+		answer := p.chatOnce(t.Context(), t, p.reading(mark))
+		expect(t, "the call was denied", strings.Contains(answer.String(), "tools are paused"), paused)
+	}
+}
+
+// testCopy: what is chosen to be copied can be pasted.
+func (p *pointsman) testCopy(t *testing.T, item *trayItem) {
+	if _, err := exec.LookPath("xclip"); err != nil {
+		t.Skipf("%v", err)
+	}
+	for label, want := range map[string]string{"Copy endpoint URL": p.url + "/v1", "Copy API key": key} {
+		item.click(t, label)
+		await(t, label, func() bool {
+			out, err := exec.Command("xclip", "-selection", "clipboard", "-out").Output()
+			return err == nil && string(out) == want
+		})
+	}
+}
+
+// testSecond: a second start finds the first.
+func (p *pointsman) testSecond(t *testing.T) {
+	for _, args := range [][]string{{}, {"--show"}} {
+		if _, code := p.cli(t, args...); code != 0 {
+			t.Errorf("a second pointsman %v ends with %d", args, code)
+		}
+	}
+	expect(t, "the first one still serves", p.healthy(), true)
+}
+
+// ends waits until the program has ended.
+func (p *pointsman) ends(t *testing.T, code int) {
+	t.Helper()
+	receive(t, "the program's end", p.exited)
+	expect(t, "the exit code", p.cmd.ProcessState.ExitCode(), code)
+}
+
+// TestTrayComesLater: without a panel the program serves, and says so; when one
+// comes, and when it comes again, the tray is there.
+func TestTrayComesLater(t *testing.T) {
+	if !inSession(t, "NO_PANEL=1") {
+		return
+	}
+	b := newBus(t)
+	p := serve(t, withScratch(t))
+	await(t, "word of the missing tray", func() bool { return strings.Contains(p.stderr.String(), "the tray cannot be shown yet") })
+	var client sync.WaitGroup
+	client.Go(func() { p.chatOnce(t.Context(), t, p.scribbling("one")) })
+	req := p.pending(t, 1)[0]
+	receive(t, "a notification", b.notes)
+	p.decide(t, req, true, "")
+	client.Wait()
+	for range 2 {
+		panel := exec.Command("xfce4-panel", "--disable-wm-check")
+		if err := panel.Start(); err != nil {
+			t.Fatal(err)
+		}
+		b.trayItem(t, p.cmd.Process.Pid).line(t, "Serving ")
+		_ = panel.Process.Kill()
+		_ = panel.Wait()
+		await(t, "the panel to go", func() bool { return b.trayOwner(t, p.cmd.Process.Pid) == "" })
+	}
+}
+
+// TestTrayOnServe: a pointsman beside a serve is its tray, and goes with it.
+func TestTrayOnServe(t *testing.T) {
+	if !inSession(t) {
+		return
+	}
+	b := newBus(t)
+	p := serve(t, withScratch(t, "serve"))
+	tray := &pointsman{home: p.home, env: p.env, stderr: &lockedBuffer{}, exited: make(chan struct{})}
+	tray.cmd = tray.command(t.Context())
+	tray.cmd.Stderr = tray.stderr
+	if err := tray.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = tray.cmd.Wait(); close(tray.exited) }()
+	t.Cleanup(func() { tray.end(t) })
+	item := b.trayItem(t, tray.cmd.Process.Pid)
+	item.line(t, "Serving "+strings.TrimPrefix(p.url, "http://")+" · 1 server")
+	item.line(t, "Quit the tray")
+	p.testPause(t, item)
+	p.testCopy(t, item)
+	p.testSecond(t)
+	expect(t, "there is one tray", b.trayOwner(t, os.Getpid()), "")
+	p.end(t)
+	tray.ends(t, 1)
+	contains(t, "the tray's last words", tray.stderr.String(), "went away")
+}
+
+// TestWithoutDesktop: with neither bus nor display the program serves.
+func TestWithoutDesktop(t *testing.T) {
+	t.Parallel()
+	s := withScratch(t)
+	s.env = []string{"DBUS_SESSION_BUS_ADDRESS=unix:path=" + filepath.Join(t.TempDir(), "nothing")}
+	p := serve(t, s)
+	await(t, "word of the missing tray", func() bool { return strings.Contains(p.stderr.String(), "going on without a tray") })
+	contains(t, "the answer", p.chatOnce(t.Context(), t, p.reading("one")).String(), "Tools said: {")
+	p.testSecond(t)
+	p.end(t)
+	expect(t, "the exit code", p.cmd.ProcessState.ExitCode(), 0)
+}
