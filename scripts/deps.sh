@@ -5,7 +5,9 @@
 set -eu
 
 missing=""
+wanted="" # what only some tests need, which are skipped without it
 need() { missing="$missing $1"; }
+want() { wanted="$wanted $1"; }
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
@@ -18,31 +20,39 @@ if [ "${1:-all}" = all ]; then
 		for header in GL/gl.h X11/Xlib.h X11/extensions/Xrandr.h X11/Xcursor/Xcursor.h X11/extensions/Xinerama.h X11/extensions/XInput2.h X11/extensions/xf86vmode.h; do
 			[ -e "/usr/include/$header" ] || { need headers; break; }
 		done
+		for program in Xvfb openbox xfce4-panel dbus-run-session gnome-keyring-daemon gdbus xdotool xclip; do
+			have "$program" || { want desktop; break; }
+		done
 	fi
 fi
-[ -n "$missing" ] || exit 0
+[ -n "$missing$wanted" ] || exit 0
 
 packages=""
-for m in $missing; do
+for m in $missing $wanted; do
 	case $m in
 	go) packages="$packages golang-go" ;;
 	cc) packages="$packages gcc libc6-dev" ;;
 	node) packages="$packages nodejs npm" ;;
 	headers) packages="$packages libgl1-mesa-dev xorg-dev" ;;
+	desktop) packages="$packages xvfb openbox xfce4-panel xfconf dbus libglib2.0-bin gnome-keyring xdotool xclip x11-utils imagemagick fonts-dejavu-core" ;;
 	esac
 done
 
 if have apt-get; then
 	sudo=""
 	[ "$(id -u)" = 0 ] || { have sudo && sudo="sudo"; } || true
+	[ -z "$sudo" ] || [ -n "$missing" ] || sudo="sudo -n" # nobody is asked for a password for a few tests
 	if [ "$(id -u)" = 0 ] || [ -n "$sudo" ]; then
 		echo "installing with apt:$packages" >&2
-		$sudo apt-get update -qq
 		# shellcheck disable=SC2086 # the list is meant to be split
-		DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $packages >/dev/null
-		exit 0
+		if $sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $packages >/dev/null; then
+			exit 0
+		fi
+		[ -n "$missing" ] || exit 0 # the tests say what they are skipped for
+		exit 1
 	fi
 fi
+[ -n "$missing" ] || exit 0
 
 cat >&2 <<HELP
 missing:$missing
