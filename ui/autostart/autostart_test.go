@@ -177,12 +177,14 @@ func TestWatch(t *testing.T) {
 	told := make(chan struct{}, 100)
 	ended := make(chan error, 1)
 	go func() { ended <- e.Watch(ctx, func() { told <- struct{}{} }) }()
-	for again := true; again; { // until the watch has begun
-		write(t, file, "[Desktop Entry]\nExec=/bin/p\nHidden=true\n")
+	for _, step := range []func(){
+		func() {},
+		func() { write(t, file, "[Desktop Entry]\nExec=/bin/p\nHidden=true\n") },
+		func() { _ = os.Remove(file) },
+	} {
+		step()
 		select {
 		case <-told:
-			again = false
-		case <-time.After(20 * time.Millisecond):
 		case <-ctx.Done():
 			t.Fatal("nobody was told")
 		}

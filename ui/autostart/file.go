@@ -69,8 +69,9 @@ func executable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
 }
 
-// Watch calls changed after the entry may have changed, until ctx ends. It
-// returns at once when there is no folder of entries yet.
+// Watch calls changed when it has begun to watch, and after the entry may have
+// changed, until ctx ends. It returns at once when there is no folder of entries
+// yet.
 func (e Entry) Watch(ctx context.Context, changed func()) error {
 	path, err := e.path()
 	if err != nil {
@@ -88,6 +89,7 @@ func (e Entry) Watch(ctx context.Context, changed func()) error {
 	if err != nil {
 		return fmt.Errorf("watching launch at login: %w", err)
 	}
+	changed()
 	for {
 		select {
 		case event, ok := <-notify.Events:

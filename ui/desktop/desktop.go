@@ -38,6 +38,8 @@ type Options struct {
 	NoLaunch  string
 	Clipboard clipboard.Clipboard
 	Logger    *slog.Logger
+	// Tray shows the tray until its context ends. If nil, tray.Run does.
+	Tray func(context.Context, tray.Options) error
 }
 
 // Desktop shows one gateway.
@@ -60,8 +62,11 @@ func New(opts Options) *Desktop {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
+	if opts.Tray == nil {
+		opts.Tray = tray.Run
+	}
 	d := &Desktop{opts: opts, log: opts.Logger, tray: make(chan struct{}, 1), waiting: make(chan struct{}, 1)}
-	d.launch = &launch{entry: opts.Entry, why: opts.NoLaunch, store: opts.Store, log: d.log, changed: d.lookAgain}
+	d.launch = &launch{entry: opts.Entry, why: opts.NoLaunch, store: opts.Store, log: d.log, changed: d.lookAgain, written: make(chan struct{}, 1)}
 	return d
 }
 
@@ -79,7 +84,7 @@ func (d *Desktop) Run(parent context.Context) error {
 	work.Go(func() { cancel(d.opts.Source.Watch(ctx, d.lookAgain)) })
 	work.Go(func() { d.launch.run(ctx) })
 	work.Go(func() { d.notify(ctx) })
-	err := tray.Run(ctx, tray.Options{
+	err := d.opts.Tray(ctx, tray.Options{
 		State: d.state, Changed: d.tray, Act: d.act, Logger: d.log,
 		Shown: func() { d.log.Info("the tray is there") },
 		Missing: func(why string) {

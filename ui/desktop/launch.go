@@ -22,7 +22,10 @@ type launch struct {
 	log     *slog.Logger
 	changed func()
 
-	mu sync.Mutex // held while one is made like the other
+	written chan struct{} // size 1: we wrote the entry, and its folder is there
+
+	mu     sync.Mutex // held while one is made like the other
+	agreed bool       // what both last said: whichever says something else was changed by others
 }
 
 // enabled reports whether we are started at login.
@@ -43,15 +46,28 @@ func (l *launch) run(ctx context.Context) {
 	l.changed()
 	var watching sync.WaitGroup
 	defer watching.Wait()
-	watching.Go(func() {
-		l.report(l.entry.Watch(ctx, func() { l.report(l.followEntry()); l.changed() }))
-	})
-	l.report(l.store.Watch(ctx, func(change config.Change) {
-		if change.New != nil && change.Old.Desktop.LaunchAtLogin != change.New.Desktop.LaunchAtLogin {
-			l.report(l.followConfig(change.New.Desktop.LaunchAtLogin))
-			l.changed()
-		}
+	watching.Go(func() { l.watchEntry(ctx) })
+	l.report(l.store.Watch(ctx, func(config.Change) {
+		l.report(l.followConfig())
+		l.changed()
 	}))
+}
+
+// watchEntry watches the desktop's entry; while there is no folder for it, from
+// when we make it.
+func (l *launch) watchEntry(ctx context.Context) {
+	for {
+		err := l.entry.Watch(ctx, func() { l.report(l.followEntry()); l.changed() })
+		if err != nil {
+			l.report(err)
+			return
+		}
+		select {
+		case <-l.written:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func (l *launch) report(err error) {
@@ -71,56 +87,77 @@ func (l *launch) settle() error {
 		l.log.Info("launch at login named a program that has gone; it names this one now", "program", l.entry.Program)
 	}
 	status, err := l.entry.Status()
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case status.Present:
-		return l.saveLocked(status.Enabled)
-	case l.store.Config().Desktop.LaunchAtLogin:
-		return l.entry.Set(true)
 	}
-	return nil
+	l.agreed = status.Enabled
+	if status.Present {
+		return l.saveLocked(status.Enabled)
+	}
+	return l.followConfigLocked()
 }
 
-// followEntry makes the configuration say what the desktop does.
+// followEntry makes the configuration say what the desktop does, when that was
+// changed.
 func (l *launch) followEntry() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	status, err := l.entry.Status()
-	if err != nil {
+	if err != nil || status.Enabled == l.agreed {
 		return err
 	}
 	return l.saveLocked(status.Enabled)
 }
 
-// followConfig makes the desktop do what the configuration says.
-func (l *launch) followConfig(on bool) error {
+// followConfig makes the desktop do what the configuration says, when that was
+// changed.
+func (l *launch) followConfig() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if status, err := l.entry.Status(); err != nil || status.Enabled == on {
-		return err
+	return l.followConfigLocked()
+}
+
+func (l *launch) followConfigLocked() error {
+	on := l.store.Config().Desktop.LaunchAtLogin
+	if on == l.agreed {
+		return nil
 	}
-	return l.entry.Set(on)
+	return l.setLocked(on)
 }
 
 // toggle changes both.
 func (l *launch) toggle() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.entry == nil {
 		return errors.New("launch at login: " + l.why)
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	status, err := l.entry.Status()
 	if err != nil {
 		return err
 	}
-	if err := l.entry.Set(!status.Enabled); err != nil {
+	if err := l.setLocked(!status.Enabled); err != nil {
 		return err
 	}
 	return l.saveLocked(!status.Enabled)
 }
 
+// setLocked writes the entry.
+func (l *launch) setLocked(on bool) error {
+	if err := l.entry.Set(on); err != nil {
+		return err
+	}
+	l.agreed = on
+	select {
+	case l.written <- struct{}{}:
+	default: // it is known
+	}
+	return nil
+}
+
+// saveLocked writes the configuration.
 func (l *launch) saveLocked(on bool) error {
+	l.agreed = on
 	if l.store.Config().Desktop.LaunchAtLogin == on {
 		return nil
 	}
