@@ -289,7 +289,7 @@ func (g *Gate) accept(a answer, req Request) Decision {
 	}
 	if d.Outcome != Allowed {
 		d.Arguments = nil
-		d.Reason = cmp.Or(d.Reason, defaultReason(d.Outcome))
+		d.Reason = cmp.Or(d.Reason, defaultReason(d))
 	}
 	if d.Scope != nil {
 		rule, err := g.rules.Remember(req, d)
@@ -322,22 +322,31 @@ func ended(ctx context.Context) Decision {
 	cause := context.Cause(ctx)
 	switch {
 	case errors.Is(cause, errNotAnswered):
-		return Decision{Outcome: NotAnswered, Approver: ByNone, Reason: defaultReason(NotAnswered)}
+		return Decision{Outcome: NotAnswered, Approver: ByNone, Reason: errNotAnswered.Error()}
 	case errors.Is(cause, ErrShuttingDown):
 		return Decision{Outcome: Withdrawn, Approver: ByNone, Reason: ErrShuttingDown.Error()}
 	default:
-		return Decision{Outcome: Withdrawn, Approver: ByNone, Reason: defaultReason(Withdrawn)}
+		return Decision{Outcome: Withdrawn, Approver: ByNone, Reason: callerWent}
 	}
 }
 
-func defaultReason(o Outcome) string {
-	switch o {
-	case NotAnswered:
+const callerWent = "the caller went away"
+
+// defaultReason says why it is no when the approver does not.
+func defaultReason(d Decision) string {
+	switch {
+	case d.Outcome == NotAnswered:
 		return errNotAnswered.Error()
-	case Withdrawn:
-		return "the caller went away"
+	case d.Outcome == Withdrawn:
+		return callerWent
+	case d.Approver == ByStatic:
+		return "it is not on the list of tools that may run"
+	case d.Approver == ByDenyAll:
+		return "no risky call may run"
+	case d.Approver == ByRule:
+		return "a remembered decision denies it"
 	default:
-		return "denied"
+		return "the person said no"
 	}
 }
 

@@ -79,7 +79,7 @@ func TestTerminalAnswers(t *testing.T) {
 	}{
 		{"y", approvals.Write, "y\n", approvals.Allowed, ""},
 		{"yes, with a carriage return", approvals.Write, " YES \r\n", approvals.Allowed, ""},
-		{"n", approvals.Write, "n\n", approvals.Denied, "denied"},
+		{"n", approvals.Write, "n\n", approvals.Denied, "the person said no"},
 		{"n with a reason", approvals.Write, "n use the other folder\n", approvals.Denied, "use the other folder"},
 		{"no with a reason", approvals.Write, "no  not now\n", approvals.Denied, "not now"},
 		{"unclear, then yes", approvals.Write, "what?\ny\n", approvals.Allowed, ""},

@@ -2,17 +2,20 @@ package gateway
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"time"
 
 	"pointsman/approvals"
 	"pointsman/gateway/loop"
+	"pointsman/gateway/models"
 )
 
 // Run runs one request; it is what the doors call. When the gateway closes, the
 // request ends.
 func (g *Gateway) Run(ctx context.Context, req loop.Request) (*loop.Result, error) {
 	if !g.enter() {
-		return nil, approvals.ErrShuttingDown
+		return nil, errStopping
 	}
 	defer g.ended()
 	defer g.runs.Done()
@@ -20,7 +23,17 @@ func (g *Gateway) Run(ctx context.Context, req loop.Request) (*loop.Result, erro
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(g.stopping, func() { cancel(approvals.ErrShuttingDown) })()
-	return g.loop.Run(ctx, req)
+	result, err := g.loop.Run(ctx, req)
+	if errors.Is(err, approvals.ErrShuttingDown) {
+		return nil, errStopping
+	}
+	return result, err
+}
+
+// errStopping is what a request gets that our end cuts short.
+var errStopping = &models.Error{
+	Code: models.NoDeployment, Status: http.StatusServiceUnavailable, Err: approvals.ErrShuttingDown,
+	Message: "Pointsman is shutting down; ask again when it runs", RetryAfter: 5 * time.Second,
 }
 
 // enter counts a run in, unless the gateway closes.

@@ -58,7 +58,7 @@ func TestShutDownTellsWhy(t *testing.T) {
 			if err := d.Close(); err != nil {
 				t.Error(err)
 			}
-			if body := <-answer; !strings.Contains(body, `"message":"shutting down"`) || strings.Contains(body, "[DONE]") {
+			if body := <-answer; !strings.Contains(body, `"message":"Pointsman is shutting down`) || strings.Contains(body, "[DONE]") {
 				t.Errorf("the client got %q", body)
 			}
 			if _, err := d.Chat(t.Context(), gateway.ChatRequest{Prompt: "go"}); !errors.Is(err, approvals.ErrShuttingDown) {

@@ -16,11 +16,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxReply is the longest reply that is read, in bytes: of a plain one, its body;
-// of a stream, the data of its events.
-const maxReply = 128 << 20
+// maxReply is the longest plain reply that is read, in bytes. A stream, of which
+// no more than an event is held at a time, may bring maxStream bytes of data.
+const (
+	maxReply  = 32 << 20
+	maxStream = 128 << 20
+)
 
-var errLongReply = fmt.Errorf("the reply is longer than %d bytes", maxReply)
+var errLongReply = errors.New("the reply is too long")
 
 // errTimeout is the cause of a context that ended because a provider took too long.
 var errTimeout = errors.New("the provider did not answer in time")
@@ -52,7 +55,7 @@ func (r *Reply) Next() ([]byte, error) {
 		return first, nil
 	}
 	data, err := r.events.Next()
-	if r.read += len(data); r.read > maxReply {
+	if r.read += len(data); r.read > maxStream {
 		err = errLongReply
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -250,6 +253,8 @@ func plainCause(err error) string {
 	var op *net.OpError
 	var dns *net.DNSError
 	switch {
+	case errors.Is(err, errLongReply):
+		return fmt.Sprintf("its reply is longer than %d bytes", maxReply)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return "the connection was cut in the middle of the answer"
 	case errors.As(err, &dns):

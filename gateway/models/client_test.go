@@ -560,3 +560,24 @@ func TestErrorJSON(t *testing.T) {
 		t.Errorf("a deadline is %+v", e)
 	}
 }
+
+func TestEndlessReplyIsFetchedOnce(t *testing.T) {
+	endless := roundTrip(func(req *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(zeros{}), Request: req}, nil
+	})
+	fetched := 0
+	router := rig(t, &upstream{}, nil)
+	router.opts.Client.Transport = roundTrip(func(req *http.Request) (*http.Response, error) {
+		fetched++
+		return endless(req)
+	})
+	_, err := do(t, router, `{"model":"gpt-6-sol"}`, false)
+	if e := AsError(err); e.Code != UpstreamError || !strings.Contains(e.Message, "longer than") || fetched != 1 {
+		t.Errorf("%v after %d requests, want one that says it is too long", err, fetched)
+	}
+}
+
+// zeros never ends.
+type zeros struct{}
+
+func (zeros) Read(buf []byte) (int, error) { return len(buf), nil }

@@ -52,6 +52,9 @@ func Invalid(param, format string, args ...any) *Error {
 
 // retryable reports whether asking once more, or somebody else, may help.
 func (e *Error) retryable() bool {
+	if errors.Is(e.Err, errLongReply) { // it would be as long again
+		return false
+	}
 	switch e.Code {
 	case UpstreamError, RateLimited, Timeout:
 		return true
