@@ -218,6 +218,9 @@ func (a *app) showStatus(s gateway.Status) error {
 		{"approvals", strconv.Itoa(s.Approvals.Pending) + " waiting"},
 		{"runs", strconv.FormatInt(s.Runs, 10) + " active"},
 	}
+	if s.Paused {
+		rows = append(rows, []string{"tools", "paused: every call is denied"})
+	}
 	return a.table([]string{"pointsman", state}, rows)
 }
 

@@ -37,14 +37,25 @@ const Name = "Pointsman"
 // "Serving 127.0.0.1:8640 · 3 of 4 servers · 1 waiting".
 func StatusLine(s State) string {
 	if s.Serving == "" {
-		return join("Starting", s.Fault)
+		return join("Starting", short(s.Fault))
 	}
-	return join("Serving "+s.Serving, s.servers(), s.waiting(), s.pausedWord(), s.Fault)
+	return join("Serving "+s.Serving, s.servers(), s.waiting(), s.pausedWord(), short(s.Fault))
 }
 
 // Title says what somebody should know who looks at the icon:
 // "Pointsman · 1 waiting".
-func Title(s State) string { return join(Name, s.waiting(), s.pausedWord(), s.Fault) }
+func Title(s State) string { return join(Name, s.waiting(), s.pausedWord(), short(s.Fault)) }
+
+// longestFault is how many characters of a fault are shown: a menu gets as wide
+// as its widest line, and Windows cuts a tooltip at 127.
+const longestFault = 60
+
+func short(fault string) string {
+	if runes := []rune(fault); len(runes) > longestFault {
+		return string(runes[:longestFault-1]) + "…"
+	}
+	return fault
+}
 
 func join(parts ...string) string {
 	var said []string
