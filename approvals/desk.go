@@ -24,10 +24,18 @@ type Desk struct {
 	attended func() bool
 	changed  signal
 
-	mu     sync.Mutex // guards the fields below
-	queue  []*waiter  // in the order of arrival
-	closed bool
+	mu      sync.Mutex // guards the fields below
+	queue   []*waiter  // in the order of arrival
+	endings []ending   // the last ones, oldest first
+	closed  bool
 }
+
+// ending is how a request left the desk, in words for a person.
+type ending struct{ id, reason string }
+
+// keptEndings is how many endings a desk remembers: enough for whoever shows
+// what waits to learn why it does not any more.
+const keptEndings = 64
 
 // waiter is one request at the desk.
 type waiter struct {
@@ -59,7 +67,7 @@ func (d *Desk) Ask(ctx context.Context, req Request) (Decision, error) {
 	case dec := <-w.answer:
 		return dec, nil
 	case <-ctx.Done():
-		if !d.remove(w) {
+		if !d.remove(w, endingOf(ctx)) {
 			return <-w.answer, nil // resolved before ctx ended
 		}
 		d.changed.notify()
@@ -81,8 +89,9 @@ func (d *Desk) add(w *waiter) error {
 	return nil
 }
 
-// remove takes w off the desk and reports whether it was still there.
-func (d *Desk) remove(w *waiter) bool {
+// remove takes w off the desk, for a reason, and reports whether it was still
+// there.
+func (d *Desk) remove(w *waiter, reason string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	i := slices.Index(d.queue, w)
@@ -90,7 +99,29 @@ func (d *Desk) remove(w *waiter) bool {
 		return false
 	}
 	d.queue = slices.Delete(d.queue, i, i+1)
+	d.noteLocked(w.req.ID, reason)
 	return true
+}
+
+func (d *Desk) noteLocked(id, reason string) {
+	if len(d.endings) == keptEndings {
+		d.endings = slices.Delete(d.endings, 0, 1)
+	}
+	d.endings = append(d.endings, ending{id, reason})
+}
+
+// Ending says, in words for a person, why the request with that id does not
+// wait any more: that it was answered, that nobody did so in time, or that it
+// was withdrawn. It is "" for one that waits, never did, or left long ago.
+func (d *Desk) Ending(id string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, e := range slices.Backward(d.endings) {
+		if e.id == id && d.indexLocked(id) < 0 {
+			return e.reason
+		}
+	}
+	return ""
 }
 
 func (d *Desk) indexLocked(id string) int {
@@ -118,6 +149,7 @@ func (d *Desk) resolve(id string, dec Decision) bool {
 	}
 	d.queue[i].answer <- dec
 	d.queue = slices.Delete(d.queue, i, i+1)
+	d.noteLocked(id, ErrSettled.Error())
 	return true
 }
 
@@ -145,6 +177,7 @@ func (d *Desk) Close() {
 	for _, w := range d.queue {
 		w.claim.take() // if it ended otherwise, nobody listens
 		w.answer <- shutdown()
+		d.noteLocked(w.req.ID, endingFor(ErrShuttingDown))
 	}
 	d.queue = nil
 	d.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"pointsman/approvals"
 )
@@ -120,4 +121,39 @@ func TestDeskNeedsIDs(t *testing.T) {
 		desk.Close()
 		<-first
 	})
+}
+
+func TestDeskKeepsHowItEnded(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		end  func(desk *approvals.Desk, leave context.CancelFunc)
+		want string
+	}{
+		{"it waits", func(*approvals.Desk, context.CancelFunc) {}, ""},
+		{"answered", func(desk *approvals.Desk, _ context.CancelFunc) { desk.Resolve("a", approvals.Decision{}) }, "it was decided elsewhere"},
+		{"the client went away", func(_ *approvals.Desk, leave context.CancelFunc) { leave() }, "withdrawn: the caller went away"},
+		{"nobody answered", func(*approvals.Desk, context.CancelFunc) { time.Sleep(2 * time.Minute) }, "nobody answered in time"},
+		{"we stop", func(desk *approvals.Desk, _ context.CancelFunc) { desk.Close() }, "withdrawn: Pointsman is shutting down"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				desk := approvals.NewDesk(approvals.DeskOptions{Attended: func() bool { return true }})
+				gate := approvals.NewGate(approvals.GateOptions{Require: true, Approver: desk, Timeout: time.Minute})
+				ctx, leave := context.WithCancel(t.Context())
+				defer leave()
+				req := writeFile()
+				req.ID = "a"
+				go gate.Ask(ctx, req)
+				synctest.Wait()
+				test.end(desk, leave)
+				synctest.Wait()
+				if got := desk.Ending("a"); got != test.want {
+					t.Errorf("got %q, want %q", got, test.want)
+				}
+				if got := desk.Ending("b"); got != "" {
+					t.Errorf("one that never waited ended with %q", got)
+				}
+			})
+		})
+	}
 }

@@ -28,7 +28,17 @@ type TerminalOptions struct {
 	// Flush discards what the terminal's driver holds of input not yet read. It
 	// is called before each prompt. Nil: nothing to discard.
 	Flush func()
+	// Question shows a question, in one line, and keeps it the last thing on
+	// the screen until it is called with "": whatever else is printed meanwhile
+	// goes above it. Nil: it is written to the output, as everything else.
+	Question func(text string) error
 }
+
+// Ended is the cause to cancel a Terminal's Ask with when what it asks about
+// has ended elsewhere. The person is shown the reason.
+type Ended struct{ Reason string }
+
+func (e *Ended) Error() string { return e.Reason }
 
 // Terminal asks a person at a text terminal: one prompt at a time, in the order
 // of arrival. It is the only reader of its input, so a program that also reads
@@ -36,13 +46,14 @@ type TerminalOptions struct {
 //
 // Run reads the input; without it there is nobody to ask.
 type Terminal struct {
-	in    io.Reader
-	out   io.Writer
-	flush func()
-	lines chan inputLine
-	turn  chan struct{} // held by the one that uses the terminal; its waiters are served in order
-	began chan struct{} // closed when Run reads
-	ended chan struct{} // closed when Run has ended
+	in       io.Reader
+	out      io.Writer
+	flush    func()
+	question func(text string) error
+	lines    chan inputLine
+	turn     chan struct{} // held by the one that uses the terminal; its waiters are served in order
+	began    chan struct{} // closed when Run reads
+	ended    chan struct{} // closed when Run has ended
 }
 
 // inputLine is a line with the time its first byte arrived.
@@ -58,8 +69,11 @@ func NewTerminal(in io.Reader, out io.Writer, opts TerminalOptions) *Terminal {
 	if opts.Flush == nil {
 		opts.Flush = func() {}
 	}
+	if opts.Question == nil {
+		opts.Question = func(text string) error { _, err := io.WriteString(out, text); return err }
+	}
 	return &Terminal{
-		in: in, out: out, flush: opts.Flush,
+		in: in, out: out, flush: opts.Flush, question: opts.Question,
 		lines: make(chan inputLine),
 		turn:  make(chan struct{}, 1),
 		began: make(chan struct{}),
@@ -202,6 +216,7 @@ func (t *Terminal) Ask(ctx context.Context, req Request) (Decision, error) {
 		return Decision{}, fmt.Errorf("showing a call for approval: %w", err)
 	}
 	d, err := t.await(ctx, req)
+	_ = t.question("") // what is asked is not on the screen any more
 	if err != nil {
 		_, _ = fmt.Fprintf(t.out, "\nNo longer asked: %s.\n", endingOf(ctx))
 	}
@@ -209,22 +224,35 @@ func (t *Terminal) Ask(ctx context.Context, req Request) (Decision, error) {
 }
 
 // endingOf says to the person why a prompt is gone.
-func endingOf(ctx context.Context) string {
-	if errors.Is(context.Cause(ctx), ErrSettled) {
+func endingOf(ctx context.Context) string { return endingFor(context.Cause(ctx)) }
+
+// endingFor words the cause of a request's end.
+func endingFor(cause error) string {
+	var told *Ended
+	switch {
+	case errors.As(cause, &told):
+		return told.Reason
+	case errors.Is(cause, ErrSettled):
 		return ErrSettled.Error()
+	case errors.Is(cause, errNotAnswered):
+		return errNotAnswered.Error()
+	case errors.Is(cause, ErrShuttingDown):
+		return "withdrawn: Pointsman is shutting down"
+	default:
+		return "withdrawn: " + callerWent
 	}
-	return ended(ctx).Reason
 }
 
 // await reads answers until one is clear.
 func (t *Terminal) await(ctx context.Context, req Request) (Decision, error) {
 	armed := time.Now().Add(settle)
 	for unclear := 0; unclear < attempts; {
-		if _, err := io.WriteString(t.out, question(req)); err != nil {
+		if err := t.question(question(req)); err != nil {
 			return Decision{}, fmt.Errorf("asking for approval: %w", err)
 		}
 		line, err := t.next(ctx, armed)
 		if errors.Is(err, io.EOF) {
+			_, _ = io.WriteString(t.out, "\n") // no line feed was typed
 			return denial(ByTerminal, "the terminal's input ended"), nil
 		}
 		if err != nil {
@@ -257,11 +285,26 @@ func (t *Terminal) next(ctx context.Context, armed time.Time) (string, error) {
 // wholeWord reports whether req needs the whole word yes.
 func wholeWord(req Request) bool { return req.Class == Destructive || req.Class == Execute }
 
+// maxAsked bounds the name in a question, in characters. It is shown whole above.
+const maxAsked = 80
+
+// question asks about req in one line, which says again what it is about: what
+// is printed meanwhile may have moved the description out of sight.
 func question(req Request) string {
-	if wholeWord(req) {
-		return "Approve this call? type yes for once / [n]o / n REASON: "
+	name := req.Offered
+	if name == "" {
+		name = req.Tool + " of " + req.Server
 	}
-	return "Approve this call? [y]es once / [n]o / n REASON: "
+	if chars := []rune(Visible(name)); len(chars) > maxAsked {
+		name = string(chars[:maxAsked]) + "…"
+	} else {
+		name = string(chars)
+	}
+	answers := "y / n / n REASON"
+	if wholeWord(req) {
+		answers = "type yes / n / n REASON"
+	}
+	return fmt.Sprintf("Run %s (%s)? %s: ", name, Visible(string(req.Class)), answers)
 }
 
 // verdict reads one answer; false means it is not clear.

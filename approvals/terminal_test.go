@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -197,7 +198,7 @@ func TestTerminalPromptsInTurn(t *testing.T) {
 			t.Errorf("second: %+v", d)
 		}
 		synctest.Wait()
-		if s := c.shown(); !strings.Contains(s, "No longer asked: the caller went away") || !strings.Contains(s, "third") {
+		if s := c.shown(); !strings.Contains(s, "No longer asked: withdrawn: the caller went away") || !strings.Contains(s, "third") {
 			t.Errorf("shown:\n%s", s)
 		}
 		c.press("y\n") // meant for the second
@@ -245,10 +246,39 @@ A tool wants to run.
   the tool's definition has changed:
     -old
     +new<U+200B>
-Approve this call? type yes for once / [n]o / n REASON: `
+Run write<U+001B>[2Jfile of fs (destructive)? type yes / n / n REASON: `
 		if got := c.shown(); got != want {
 			t.Errorf("got:\n%s\nwant:\n%s", got, want)
 		}
+	})
+}
+
+// Who keeps the question in view is told each one, and when there is none.
+func TestTerminalQuestions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, keys := io.Pipe()
+		var asked []string
+		term := approvals.NewTerminal(in, io.Discard, approvals.TerminalOptions{
+			Question: func(text string) error { asked = append(asked, text); return nil },
+		})
+		read := make(chan error, 1)
+		go func() { read <- term.Run(t.Context()) }()
+		<-term.Started()
+		go func() {
+			time.Sleep(time.Second)
+			_, _ = io.WriteString(keys, "what?\ny\n")
+		}()
+		req := writeFile()
+		req.Offered = "fs__" + strings.Repeat("x", 200) + "\x1b"
+		if d, err := term.Ask(t.Context(), req); err != nil || !d.Allows() {
+			t.Errorf("got %+v, %v", d, err)
+		}
+		question := "Run fs__" + strings.Repeat("x", 76) + "… (write)? y / n / n REASON: "
+		if want := []string{question, question, ""}; !slices.Equal(asked, want) {
+			t.Errorf("asked %q, want %q", asked, want)
+		}
+		_ = keys.Close()
+		<-read
 	})
 }
 
