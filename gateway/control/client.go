@@ -74,8 +74,16 @@ func (c *Client) Answer(ctx context.Context, id string, d approvals.Decision) (b
 		return false, err
 	}
 	var reply answered
-	err = c.exchange(ctx, http.MethodPost, "/approvals/"+id, body, &reply)
+	err = c.exchange(ctx, http.MethodPost, "/approvals/"+url.PathEscape(id), body, &reply)
 	return reply.Counted, err
+}
+
+// Ending returns, in words for a person, why a request does not wait any more;
+// "" when it still does, or that is not known. See approvals.Desk.
+func (c *Client) Ending(ctx context.Context, id string) (string, error) {
+	var reply ended
+	err := c.Get(ctx, "/approvals/"+url.PathEscape(id)+"/ending", &reply)
+	return reply.Reason, err
 }
 
 // MayAnswer reports whether this client may answer approvals.

@@ -79,6 +79,9 @@ func NewServer(opts Options) *Server {
 	s.mux.HandleFunc("GET /approvals/right", func(w http.ResponseWriter, r *http.Request) {
 		write(w, http.StatusOK, right{MayAnswer: s.mayAnswer(r)})
 	})
+	s.mux.HandleFunc("GET /approvals/{id}/ending", func(w http.ResponseWriter, r *http.Request) {
+		write(w, http.StatusOK, ended{Reason: s.opts.Gateway.Desk().Ending(r.PathValue("id"))})
+	})
 	s.mux.HandleFunc("POST /approvals/{id}", s.answer)
 	s.mux.HandleFunc("GET /events", s.events)
 	s.mux.HandleFunc("GET /changes", s.changes)
@@ -129,6 +132,11 @@ func (s *Server) mayAnswer(r *http.Request) bool {
 // right tells a client what it may do.
 type right struct {
 	MayAnswer bool `json:"may_answer"`
+}
+
+// ended tells why a request does not wait any more.
+type ended struct {
+	Reason string `json:"reason"` // for a person; "" when that is not known
 }
 
 // answered is the reply to an answer.

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 func holdForever(dir string) {
 	resident, err := control.Claim(config.Home{Runtime: dir})
 	if err == nil {
-		_, err = resident.Listen("127.0.0.1:1")
+		_, err = resident.Listen("127.0.0.1:1", "/a/config.yaml")
 	}
 	fmt.Println("claimed", err)
 	select {}
@@ -74,7 +74,7 @@ func newRig(t *testing.T) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ln, err := resident.Listen("127.0.0.1:8640")
+	ln, err := resident.Listen("127.0.0.1:8640", "/a/config.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,10 +219,16 @@ func TestWatchAndEvents(t *testing.T) {
 	if list, err := r.client.Pending(ctx); err != nil || len(list) != 1 || list[0].ID != "a" {
 		t.Errorf("pending is %v, %v", list, err)
 	}
+	if why, err := r.client.Ending(ctx, "a"); err != nil || why != "" {
+		t.Errorf("what waits has ended: %q, %v", why, err)
+	}
 	r.desk.Resolve("a", approvals.Decision{Outcome: approvals.Denied, Approver: approvals.ByDesk})
 	<-answer
 	if n := <-seen; n != 0 {
 		t.Errorf("%d wait after it was answered", n)
+	}
+	if why, err := r.client.Ending(ctx, "a"); err != nil || why != "it was decided elsewhere" {
+		t.Errorf("it ended with %q, %v", why, err)
 	}
 	cancel()
 	if err := <-watched; !errors.Is(err, context.Canceled) {
@@ -290,7 +296,7 @@ func TestOneResident(t *testing.T) {
 	r := newRig(t)
 	_, err := control.Claim(r.home)
 	var running *control.RunningError
-	if !errors.As(err, &running) || running.Info.PID != os.Getpid() || running.Info.Listen != "127.0.0.1:8640" {
+	if !errors.As(err, &running) || running.Info.PID != os.Getpid() || running.Info.Listen != "127.0.0.1:8640" || running.Info.Config != "/a/config.yaml" {
 		t.Errorf("a second resident gets %v", err)
 	}
 	info, err := os.Stat(r.client.Info.Socket)
@@ -337,7 +343,7 @@ func TestKilledResident(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ln, err := resident.Listen("127.0.0.1:2")
+	ln, err := resident.Listen("127.0.0.1:2", "/a/config.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +359,7 @@ func TestLongRuntimePath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ln, err := resident.Listen("127.0.0.1:3")
+	ln, err := resident.Listen("127.0.0.1:3", "/a/config.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,5 +376,15 @@ func TestLongRuntimePath(t *testing.T) {
 	}
 	if _, err := control.Claim(config.Home{Runtime: dir}); err == nil {
 		t.Error("a folder that others can write to was taken")
+	}
+}
+
+func TestUnusableRuntimeDirectory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := control.Claim(config.Home{Runtime: filepath.Join(file, "run")}); err == nil || !strings.Contains(err.Error(), "POINTSMAN_HOME") {
+		t.Errorf("got %v", err)
 	}
 }

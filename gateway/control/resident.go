@@ -21,6 +21,7 @@ type Info struct {
 	PID    int       `json:"pid"`
 	Socket string    `json:"socket"`
 	Listen string    `json:"listen"`
+	Config string    `json:"config"` // path of the configuration file; "" when not told
 	Since  time.Time `json:"since"`
 }
 
@@ -41,15 +42,18 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf("Pointsman is already running (process %d, serving %s)", e.Info.PID, e.Info.Listen)
 }
 
+// elsewhere is the advice when the runtime directory cannot be used.
+const elsewhere = "set POINTSMAN_HOME to a directory of yours that can be written"
+
 // Claim makes this process the resident, or returns a *RunningError.
 func Claim(home config.Home) (*Resident, error) {
 	if err := os.MkdirAll(home.Runtime, 0o700); err != nil {
-		return nil, fmt.Errorf("making the runtime directory: %w", err)
+		return nil, fmt.Errorf("making the runtime directory: %w; %s", err, elsewhere)
 	}
 	r := &Resident{lock: flock.New(filepath.Join(home.Runtime, "resident.lock"), flock.SetPermissions(0o600)), infoPath: infoPath(home)}
 	ok, err := r.lock.TryLock()
 	if err != nil {
-		return nil, fmt.Errorf("locking %s: %w", r.lock.Path(), err)
+		return nil, fmt.Errorf("locking %s: %w; %s", r.lock.Path(), err, elsewhere)
 	}
 	if !ok {
 		info, err := readInfo(home)
@@ -66,9 +70,9 @@ func Claim(home config.Home) (*Resident, error) {
 }
 
 // Listen opens the control socket and tells where it is. listen is the HTTP
-// door's address.
-func (r *Resident) Listen(listen string) (net.Listener, error) {
-	r.info.Listen = listen
+// door's address, file the configuration's path.
+func (r *Resident) Listen(listen, file string) (net.Listener, error) {
+	r.info.Listen, r.info.Config = listen, file
 	if err := os.Remove(r.info.Socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("removing an old control socket: %w", err)
 	}

@@ -143,7 +143,7 @@ func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Re
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
-	door, err := resident.Listen(ln.Addr().String())
+	door, err := resident.Listen(ln.Addr().String(), store.Path())
 	if err != nil {
 		return errors.Join(err, ln.Close(), g.Close())
 	}
