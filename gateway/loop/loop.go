@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"pointsman/gateway/calls"
@@ -56,9 +57,10 @@ type Options struct {
 	Memory    *Memory  // nil: hidden turns are forgotten
 }
 
-// Loop runs requests. It has no state of its own beyond its parts.
+// Loop runs requests. It is safe for concurrent use.
 type Loop struct {
-	opts Options
+	opts   Options
+	common atomic.Pointer[commonOffer]
 }
 
 // New returns a loop.

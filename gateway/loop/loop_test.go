@@ -612,3 +612,17 @@ func TestRunsDoNotMix(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestNamelessToolsStay offers ours beside a tool of the caller's without a name.
+func TestNamelessToolsStay(t *testing.T) {
+	p := newProvider(t, say("ok"), say("ok"))
+	r := newRig(t, p)
+	r.mustRun(t, `{"model":"fake/m","tools":[{"type":"web_search"}],"messages":[{"role":"user","content":"hello"}]}`)
+	r.mustRun(t, `{"model":"fake/m","tools":[],"messages":[{"role":"user","content":"hello"}]}`)
+	for i, want := range []string{"web_search", "function"} {
+		list := p.request(t, i).Get("tools").Array()
+		if len(list) != 4+1-i || list[0].Get("type").String() != want {
+			t.Errorf("request %d offers %v", i, list)
+		}
+	}
+}

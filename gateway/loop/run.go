@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"pointsman/approvals"
 	"pointsman/gateway/calls"
 	"pointsman/gateway/journal"
@@ -33,7 +31,7 @@ type run struct {
 	history  *history
 	messages [][]byte // what it holds, hidden turns included
 	added    int      // how many of messages this run has added, at the end
-	ours     map[string]bool
+	offering bool     // tools of ours
 	theirs   map[string]bool
 
 	guard      guard
@@ -79,63 +77,6 @@ func (l *Loop) newRun(req Request) (*run, error) {
 		r.askForUsage()
 	}
 	return r, nil
-}
-
-// offer adds our tools to the request, unless the caller or the request's kind
-// forbids it.
-func (r *run) offer() error {
-	r.theirs = toolNames(r.body)
-	r.ours = map[string]bool{}
-	if r.req.ToolsOff || r.body.Has("functions") || r.toolsForced() {
-		return nil
-	}
-	var functions [][]byte
-	for _, entry := range r.loop.opts.Catalogue().Offered() {
-		if !r.theirs[entry.Offered] && !r.carried(entry.Offered) {
-			functions = append(functions, entry.Function)
-			r.ours[entry.Offered] = true
-		}
-	}
-	if len(functions) == 0 {
-		return nil
-	}
-	if n := r.body.Get("n"); n.Int() > 1 {
-		return models.Invalid("n", "n is %d: with Pointsman's tools on, one choice at a time can be asked for; send n: 1 or the header X-Pointsman-Tools: off", n.Int())
-	}
-	if r.settings.PlanMode && !r.theirs[planTool] {
-		functions = append(functions, planFunction)
-		r.ours[planTool] = true
-	}
-	var theirs []byte
-	switch list := r.body.Get("tools"); {
-	case list.IsArray():
-		theirs = r.body.Raw("tools")
-	case list.Type != gjson.Null: // null is as good as absent
-		return models.Invalid("tools", "tools must be a list")
-	}
-	r.body.Set("tools", models.Append(theirs, functions...))
-	return nil
-}
-
-// toolsForced reports whether tool_choice leaves no room for tools of ours.
-func (r *run) toolsForced() bool {
-	choice := r.body.Get("tool_choice")
-	if choice.IsObject() {
-		return r.theirs[toolName(choice)] || choice.Get("type").String() == "allowed_tools"
-	}
-	return choice.String() == "none"
-}
-
-// carried reports whether the caller already has this tool from our own MCP
-// door, under the name its client made of it: a prefix, a separator, our name.
-func (r *run) carried(offered string) bool {
-	for name := range r.theirs {
-		prefix, ok := strings.CutSuffix(name, offered)
-		if ok && prefix != "" && strings.Contains(strings.ToLower(prefix), "pointsman") {
-			return true
-		}
-	}
-	return false
 }
 
 // askForUsage makes the provider report tokens; the caller is shown them only

@@ -67,7 +67,7 @@ func (r *run) chunk(t *turn, data []byte, c *models.Chunk) error {
 	hasUsage := len(c.Usage) > 0 && c.Usage[0] == '{'
 	hasCalls := c.Calls != nil
 	r.first(c)
-	if len(r.ours) > 0 || r.loop.opts.Events.listening() {
+	if r.offering || r.loop.opts.Events.listening() {
 		r.collect(t, c.Delta)
 	}
 	if finish == "" && !hasUsage && !hasCalls && r.report.Rounds == 1 {
@@ -224,7 +224,7 @@ func (r *run) deltaCall(t *turn, raw gjson.Result) []byte {
 	}
 	begins := c == nil
 	if begins {
-		c = &call{id: t.uniqueID(key.id), kind: kind, key: key, ours: len(r.ours) > 0}
+		c = &call{id: t.uniqueID(key.id), kind: kind, key: key, ours: r.offering}
 		t.calls = append(t.calls, c)
 	}
 	if !c.named && (name != "" || !c.ours) {
@@ -308,7 +308,7 @@ func (r *run) streamFinish(t *turn, b *models.Body, finish string) error {
 	t.finish = finish
 	ours, theirs := t.split()
 	if len(ours) == 0 {
-		if len(theirs) > 0 && len(r.ours) > 0 {
+		if len(theirs) > 0 && r.offering {
 			setFinish(b, t.finishFor(theirs))
 		}
 		b.Set("x_gateway", r.reportJSON())
@@ -372,7 +372,7 @@ func (r *run) sendHeldFinish(t *turn) error {
 	}
 	_, theirs := t.split()
 	if len(theirs) == 0 && t.text() == "" {
-		if err := r.sendText(b, emptyAnswer); err != nil {
+		if err := r.sendText(b, NoAnswer); err != nil {
 			return err
 		}
 	}

@@ -122,7 +122,7 @@ func (t *turn) assistantMessage() []byte {
 // isOurs reports whether a call of that name is for us. A name that nobody
 // offered is ours too, so that the model is told, not the caller.
 func (r *run) isOurs(name string) bool {
-	return len(r.ours) > 0 && !r.theirs[name]
+	return r.offering && !r.theirs[name]
 }
 
 // uniqueID returns id, or one of ours when it is empty or already in the turn.
@@ -268,9 +268,9 @@ func argumentsText(raw gjson.Result, kind string) string {
 	return args.String()
 }
 
-// emptyAnswer stands for the answer of a model that only wanted to call tools
+// NoAnswer stands for the answer of a model that only wanted to call tools
 // after it was told that it could not: clients take an empty one for a failure.
-const emptyAnswer = "(The model gave no answer after its tool calls were stopped.)"
+const NoAnswer = "(The model gave no answer after its tool calls were stopped.)"
 
 // plainReply makes the caller's reply of the last turn.
 func (r *run) plainReply(t *turn) []byte {
@@ -292,7 +292,7 @@ func (r *run) choicesWith(t *turn, theirs []*call) []byte {
 	if len(theirs) == 0 {
 		message = models.WithMember(message, "tool_calls", nil)
 		if t.text() == "" {
-			message = models.WithMember(message, "content", quoted(emptyAnswer))
+			message = models.WithMember(message, "content", quoted(NoAnswer))
 		}
 	} else {
 		var list [][]byte

@@ -1,0 +1,105 @@
+package loop
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"pointsman/gateway/models"
+	"pointsman/gateway/tools"
+)
+
+// commonOffer is what is added to a request that brings no tools of its own, as
+// most do: the same bytes for every one, until the catalogue changes.
+type commonOffer struct {
+	catalogue *tools.Catalogue
+	plan      bool
+	tools     []byte // a JSON list, or nil when there is nothing to offer
+}
+
+func (l *Loop) commonOffer(plan bool) []byte {
+	catalogue := l.opts.Catalogue()
+	if o := l.common.Load(); o != nil && o.catalogue == catalogue && o.plan == plan {
+		return o.tools
+	}
+	o := &commonOffer{catalogue: catalogue, plan: plan}
+	var functions [][]byte
+	for _, entry := range catalogue.Offered() {
+		functions = append(functions, entry.Function)
+	}
+	if len(functions) > 0 {
+		if plan {
+			functions = append(functions, planFunction)
+		}
+		o.tools = models.Append(nil, functions...)
+	}
+	l.common.Store(o)
+	return o.tools
+}
+
+// offer adds our tools to the request, unless the caller or the request's kind
+// forbids it.
+func (r *run) offer() error {
+	r.theirs = toolNames(r.body)
+	if r.req.ToolsOff || r.body.Has("functions") || r.toolsForced() {
+		return nil
+	}
+	list, err := r.toolList()
+	if err != nil || list == nil {
+		return err
+	}
+	if n := r.body.Get("n"); n.Int() > 1 {
+		return models.Invalid("n", "n is %d: with Pointsman's tools on, one choice at a time can be asked for; send n: 1 or the header X-Pointsman-Tools: off", n.Int())
+	}
+	r.offering = true
+	r.body.Set("tools", list)
+	return nil
+}
+
+// toolList returns the caller's tools and ours, or nil when we have none to add.
+func (r *run) toolList() ([]byte, error) {
+	theirs := r.body.Get("tools")
+	if theirs.Type != gjson.Null && !theirs.IsArray() { // null is as good as absent
+		if r.loop.commonOffer(r.settings.PlanMode) == nil {
+			return nil, nil // nothing of ours: what they send is between them and the provider
+		}
+		return nil, models.Invalid("tools", "tools must be a list")
+	}
+	if len(r.body.Elements("tools")) == 0 {
+		return r.loop.commonOffer(r.settings.PlanMode), nil
+	}
+	var functions [][]byte
+	for _, entry := range r.loop.opts.Catalogue().Offered() {
+		if !r.theirs[entry.Offered] && !r.carried(entry.Offered) {
+			functions = append(functions, entry.Function)
+		}
+	}
+	if len(functions) == 0 {
+		return nil, nil
+	}
+	if r.settings.PlanMode && !r.theirs[planTool] {
+		functions = append(functions, planFunction)
+	}
+	return models.Append(r.body.Raw("tools"), functions...), nil
+}
+
+// toolsForced reports whether tool_choice leaves no room for tools of ours.
+func (r *run) toolsForced() bool {
+	choice := r.body.Get("tool_choice")
+	if choice.IsObject() {
+		return r.theirs[toolName(choice)] || choice.Get("type").String() == "allowed_tools"
+	}
+	return choice.String() == "none"
+}
+
+// carried reports whether the caller already has this tool from our own MCP
+// door, under the name its client made of it: a prefix, a separator, our name.
+func (r *run) carried(offered string) bool {
+	for name := range r.theirs {
+		prefix, ok := strings.CutSuffix(name, offered)
+		if ok && prefix != "" && strings.Contains(strings.ToLower(prefix), "pointsman") {
+			return true
+		}
+	}
+	return false
+}
