@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -15,14 +15,13 @@ import (
 	"time"
 
 	"github.com/google/shlex"
-	"github.com/joho/godotenv"
 )
 
 // environment reads the variables of the original package. An empty variable
 // counts as unset. Values read from a .env file fill in for LLM_* names alone.
 type environment struct {
 	lookup  func(string) (string, bool)
-	dotenv  map[string]string
+	dotenv  dotEnv
 	goos    string
 	secrets map[string]string // literal values taken from here, and the variable each came from
 	errs    []error
@@ -30,44 +29,37 @@ type environment struct {
 
 // newEnvironment reads the .env file at path, if a path is given and the file exists.
 func newEnvironment(lookup func(string) (string, bool), path string) (*environment, error) {
-	e := &environment{lookup: lookup, goos: runtime.GOOS, secrets: map[string]string{}}
-	if path == "" {
-		return e, nil
-	}
-	file, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return e, nil
-	}
+	dotenv, err := readDotEnv(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading environment file: %w", err)
+		return nil, err
 	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxFileBytes))
-	if err != nil {
-		return nil, fmt.Errorf("reading environment file %q: %w", path, err)
-	}
-	values, err := godotenv.UnmarshalBytes(text)
-	if err != nil {
-		// The parser's own message quotes the text, which may be a key.
-		return nil, fmt.Errorf("reading environment file %q: it is not a list of NAME=value lines", path)
-	}
-	e.dotenv = map[string]string{}
-	for name, value := range values {
-		if strings.HasPrefix(name, "LLM_") {
-			e.dotenv[name] = value
-		}
-	}
-	return e, nil
+	return &environment{lookup: lookup, dotenv: dotenv, goos: runtime.GOOS, secrets: map[string]string{}}, nil
 }
 
-// LookupEnv reads a variable as the configuration does: the real environment,
-// then the .env file for LLM_* names.
-func (e *environment) LookupEnv(name string) (string, bool) {
-	if value, ok := e.lookup(name); ok && value != "" {
+// real reads a variable of the real environment.
+func (e *environment) real(name string) (string, bool) {
+	value, ok := e.lookup(name)
+	return value, ok && value != ""
+}
+
+// isReal reports whether the real environment sets one of the names.
+func (e *environment) isReal(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { _, ok := e.real(name); return ok })
+}
+
+// borrows reports whether a variable's value is that of the .env file.
+func (e *environment) borrows(name string) bool {
+	_, ok := e.dotenv.usable[name]
+	return ok && !e.isReal(name)
+}
+
+// value reads a variable: of the real environment, then of the .env file.
+func (e *environment) value(name string) (string, bool) {
+	if value, ok := e.real(name); ok {
 		return value, true
 	}
-	value, ok := e.dotenv[name]
-	return value, ok && value != ""
+	value, ok := e.dotenv.usable[name]
+	return value, ok
 }
 
 // fail records a bad value. The value itself is not shown where it may be secret.
@@ -76,7 +68,7 @@ func (e *environment) fail(name, format string, args ...any) {
 }
 
 func (e *environment) text(name string, set func(string)) {
-	if value, ok := e.LookupEnv(name); ok {
+	if value, ok := e.value(name); ok {
 		set(strings.TrimSpace(value))
 	}
 }
@@ -84,18 +76,19 @@ func (e *environment) text(name string, set func(string)) {
 // secret hands over a reference to a variable of the real environment, so that
 // the value is kept in one place; one from .env must be carried as it is.
 func (e *environment) secret(name string, set func(Secret)) {
-	value, ok := e.LookupEnv(name)
+	value, ok := e.value(name)
 	if !ok {
 		return
 	}
-	switch real, _ := e.lookup(name); {
-	case Secret(value).IsReference():
-		set(Secret(value))
-	case real != "":
-		set(Secret("os.environ/" + name))
-	default:
+	switch {
+	case e.borrows(name):
+		value = strings.TrimSpace(value)
 		e.secrets[value] = name
 		set(Secret(value))
+	case Secret(value).IsReference():
+		set(Secret(value))
+	default:
+		set(Secret("os.environ/" + name))
 	}
 }
 
@@ -152,44 +145,89 @@ func (e *environment) list(name string, set func([]string)) {
 // apply lays the environment over config, whose maps must be its own.
 func (e *environment) apply(c *Config) error {
 	e.errs = nil
+	e.dotenv.begin()
+	e.applyProvider(c)
 	e.applyModel(c)
 	e.applyFallback(c)
 	e.applyServers(c)
 	e.applyTools(c)
 	e.secret("GATEWAY_API_KEY", func(s Secret) { c.Gateway.APIKey = s })
 	e.list("GATEWAY_CORS_ORIGINS", func(l []string) { c.Gateway.CORSOrigins = l })
+	e.announceBorrowed()
 	return errors.Join(e.errs...)
 }
 
-func (e *environment) applyModel(c *Config) {
-	name := ""
+// announceBorrowed tells which settings the .env file made.
+func (e *environment) announceBorrowed() {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(e.dotenv.usable)) {
+		if e.borrows(name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
+		e.dotenv.notice("%s taken from %s", strings.Join(names, ", "), e.dotenv.path)
+	}
+}
+
+// applyProvider takes who answers from LLM_PROVIDER, LLM_BASE_URL and LLM_API_KEY.
+func (e *environment) applyProvider(c *Config) {
+	if e.isReal("LLM_BASE_URL", "LLM_API_KEY") {
+		e.dotenv.setAside("the environment has an address or a key of its own, and the two are not mixed", endpointNames...)
+	}
+	name, base := "", ""
 	e.text("LLM_PROVIDER", func(v string) { name = strings.ToLower(v) })
-	key, hasKey := Secret(""), false
-	e.secret("LLM_API_KEY", func(s Secret) { key, hasKey = s, true })
-	base := ""
 	e.text("LLM_BASE_URL", func(v string) { base = v })
-	if name == "" && (hasKey || base != "") {
+	if _, hasKey := e.value("LLM_API_KEY"); name == "" && (hasKey || base != "") {
 		name = "openai"
 	}
-	_, configured := c.Providers[name]
-	if name != "" && base == "" && !configured && !slices.Contains(knownProviders, name) {
+	if name == "" {
+		return
+	}
+	provider, configured := c.Providers[name]
+	if base == "" && !configured && !slices.Contains(knownProviders, name) {
 		e.fail("LLM_PROVIDER", "unknown provider %q; known: %s; any other needs LLM_BASE_URL", name, strings.Join(knownProviders, ", "))
-		name = ""
+		return
 	}
-	if name != "" {
-		provider := c.Providers[name]
-		if hasKey {
-			provider.APIKey = key
-		}
-		if base != "" {
-			provider.BaseURL = base
-		}
-		if c.Providers == nil {
-			c.Providers = map[string]Provider{}
-		}
-		c.Providers[name] = provider
-		c.DefaultProvider = name
+	switch {
+	case e.borrows("LLM_BASE_URL"): // key and headers are meant for another address
+		provider = Provider{Timeout: provider.Timeout, Models: provider.Models}
+	case provider.BaseURL != "":
+		e.dotenv.setAside(fmt.Sprintf("it would go to the address of the configuration file's provider %q", name), "LLM_API_KEY")
 	}
+	e.secret("LLM_API_KEY", func(s Secret) { provider.APIKey = s })
+	if base != "" {
+		provider.BaseURL = base
+	}
+	if c.Providers == nil {
+		c.Providers = map[string]Provider{}
+	}
+	c.Providers[name], c.DefaultProvider = provider, name
+	e.withholdKeys(c, name)
+}
+
+// withholdKeys takes the file's key and headers from each deployment that the
+// .env file has moved to the address of provider.
+func (e *environment) withholdKeys(c *Config, provider string) {
+	moved := e.borrows("LLM_BASE_URL")
+	if !moved && !e.borrows("LLM_PROVIDER") {
+		return
+	}
+	for i := range c.ModelList {
+		p := &c.ModelList[i].LiteLLMParams
+		prefix, _, named := strings.Cut(p.Model, "/")
+		_, configured := c.Providers[prefix]
+		named = named && (configured || slices.Contains(knownProviders, prefix))
+		stays := p.APIBase+p.BaseURL != "" || named && (prefix != provider || !moved)
+		if !stays && (p.APIKey != "" || len(p.ExtraHeaders) > 0) {
+			p.APIKey, p.ExtraHeaders = "", nil
+			e.dotenv.notice("model_list[%d] (%s) is used without its key and headers: %s gives it another address", i, c.ModelList[i].ModelName, e.dotenv.path)
+		}
+	}
+}
+
+// applyModel takes what is asked for, wherever that is.
+func (e *environment) applyModel(c *Config) {
 	e.text("LLM_MODEL_ID", func(v string) { c.DefaultModel = v })
 	e.seconds("LLM_TIMEOUT_SECONDS", func(n float64) { c.Limits.RequestTimeoutS = n })
 	e.text("LLM_REASONING_EFFORT", func(v string) {
@@ -202,6 +240,14 @@ func (e *environment) applyModel(c *Config) {
 }
 
 func (e *environment) applyFallback(c *Config) {
+	switch {
+	case c.Fallback != Fallback{}:
+		e.dotenv.setAside("the configuration file has a fallback of its own", fallbackNames...)
+	case e.isReal("LLM_FALLBACK_BASE_URL", "LLM_FALLBACK_API_KEY"):
+		e.dotenv.setAside("the environment has a fallback of its own", fallbackNames...)
+	case !e.borrows("LLM_FALLBACK_BASE_URL") || !e.borrows("LLM_FALLBACK_API_KEY"):
+		e.dotenv.setAside("a fallback needs both LLM_FALLBACK_BASE_URL and LLM_FALLBACK_API_KEY there", fallbackNames...)
+	}
 	e.boolean("LLM_FALLBACK_ENABLED", func(b bool) { c.Fallback.Enabled = b })
 	e.secret("LLM_FALLBACK_API_KEY", func(s Secret) { c.Fallback.APIKey = s })
 	e.text("LLM_FALLBACK_BASE_URL", func(v string) { c.Fallback.BaseURL = v })
@@ -222,9 +268,9 @@ func (e *environment) applyTools(c *Config) {
 }
 
 func (e *environment) applyServers(c *Config) {
-	if _, ok := e.LookupEnv("MCP_SERVERS"); ok {
+	if _, ok := e.value("MCP_SERVERS"); ok {
 		e.serversFromArray(c)
-	} else if _, ok := e.LookupEnv("MCP_SERVER_URL"); ok {
+	} else if _, ok := e.value("MCP_SERVER_URL"); ok {
 		e.serverFromURL(c)
 	}
 	e.seconds("MCP_TIMEOUT_SECONDS", func(n float64) {
@@ -250,7 +296,7 @@ type envServer struct {
 
 func (e *environment) serversFromArray(c *Config) {
 	const name = "MCP_SERVERS"
-	value, _ := e.LookupEnv(name)
+	value, _ := e.value(name)
 	var entries []envServer
 	decoder := json.NewDecoder(bytes.NewReader([]byte(value)))
 	decoder.DisallowUnknownFields()

@@ -160,8 +160,10 @@ func TestDotEnvIsReadForModelsAlone(t *testing.T) {
 	if _, ok := store.LookupEnv("GATEWAY_API_KEY"); ok {
 		t.Error("LookupEnv gives other names of .env")
 	}
-	if len(store.Problems()) > 0 {
-		t.Errorf("a key of .env is reported as being in the file: %v", store.Problems())
+	for _, p := range store.Problems() {
+		if strings.Contains(p.Error(), "stands in the file") {
+			t.Errorf("a key of .env is reported as being in the file: %v", p)
+		}
 	}
 	if _, err := config.Load(config.Options{Path: path, Getenv: env(t), DotEnv: filepath.Join(t.TempDir(), ".env")}); err != nil {
 		t.Errorf("an absent .env is an error: %v", err)

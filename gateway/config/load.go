@@ -45,7 +45,7 @@ func Load(opts Options) (*Store, error) {
 	}
 	effective, problems, err := s.overlay(read.config, read.decoded)
 	s.text, s.file, s.running, s.effective = read.text, read.config, read.config, effective
-	s.problems = problems
+	s.problems, s.notices = problems, env.dotenv.notices
 	return s, err
 }
 
@@ -134,7 +134,7 @@ func (s *Store) overlay(file *Config, decoded *decoder) (*Config, []Problem, err
 	if decoded != nil {
 		problems = append(append([]Problem(nil), decoded.problems...), problems...)
 	}
-	problems = inOrder(problems)
+	problems = inOrder(append(problems, s.env.dotenv.notices...))
 	if err := errors.Join(Faults(problems), envErr); err != nil {
 		return nil, problems, err
 	}

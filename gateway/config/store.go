@@ -33,7 +33,8 @@ type Store struct {
 	effective *Config    // running under environment and flags
 	held      []string
 	problems  []Problem
-	failed    string // the last error that was told, so that it is told once
+	notices   []Problem // of the .env file; also in problems
+	failed    string    // the last error that was told, so that it is told once
 	watchers  []*watcher
 }
 
@@ -68,6 +69,14 @@ func (s *Store) Problems() []Problem {
 	return slices.Clone(s.problems)
 }
 
+// Notices returns what Problems says of the .env file: which settings came from
+// it, and which were refused.
+func (s *Store) Notices() []Problem {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.notices)
+}
+
 // Held says what of the file is not in force because it loosens a gate and was
 // written by another program.
 func (s *Store) Held() []string {
@@ -76,9 +85,10 @@ func (s *Store) Held() []string {
 	return slices.Clone(s.held)
 }
 
-// LookupEnv reads a variable as the configuration does: the real environment
-// first, then, for LLM_* names alone, the .env file.
-func (s *Store) LookupEnv(name string) (string, bool) { return s.env.LookupEnv(name) }
+// LookupEnv reads a variable of the real environment, where an empty one counts
+// as unset. It is what references to variables are resolved with, so a .env file
+// has no part in it.
+func (s *Store) LookupEnv(name string) (string, bool) { return s.env.real(name) }
 
 // AcceptHeld puts in force what is held. It is the person's yes.
 func (s *Store) AcceptHeld() error {
@@ -114,7 +124,7 @@ func (s *Store) adopt(read reading, problems []Problem, trusted func(gate) bool)
 	change := Change{Old: s.effective, New: effective, Held: held}
 	quiet := reflect.DeepEqual(s.effective, effective) && slices.Equal(s.held, held) && s.failed == ""
 	s.text, s.file, s.running, s.effective = read.text, read.config, running, effective
-	s.held, s.problems, s.failed = held, problems, ""
+	s.held, s.problems, s.notices, s.failed = held, problems, s.env.dotenv.notices, ""
 	if !quiet {
 		s.tellLocked(change)
 	}

@@ -60,6 +60,9 @@ func (a *app) open(ctx context.Context, how opening) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, notice := range store.Notices() {
+		a.tell("warning: %s", approvals.Visible(notice.Error()))
+	}
 	g, err := a.newGateway(ctx, store, home, gateway.Options{NoMCP: how.noMCP, Attended: how.attended})
 	if err != nil {
 		return nil, err
