@@ -133,7 +133,7 @@ func (a *app) watchApprovals(ctx context.Context) error {
 	if err := mayAnswer(ctx, client); err != nil {
 		return err
 	}
-	person := a.attendant(true, a.Stderr)
+	person := a.attendant(true, a.screen())
 	if person.terminal == nil {
 		return errors.New("approvals are watched at a terminal; from a script use `pointsman approvals list`, `approve` and `deny`")
 	}

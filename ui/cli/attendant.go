@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"pointsman/approvals"
 )
@@ -14,6 +15,8 @@ type desk interface {
 	Watch(ctx context.Context, report func([]approvals.Request)) error
 	// Answer reports whether the answer was the one that counted.
 	Answer(ctx context.Context, id string, d approvals.Decision) (bool, error)
+	// Ending says why a request does not wait any more; "" when that is not known.
+	Ending(ctx context.Context, id string) (string, error)
 }
 
 // ownDesk is the desk of a gateway in this process.
@@ -36,21 +39,30 @@ func (d ownDesk) Answer(_ context.Context, id string, decision approvals.Decisio
 	return d.Resolve(id, decision), nil
 }
 
+func (d ownDesk) Ending(_ context.Context, id string) (string, error) { return d.Desk.Ending(id), nil }
+
+const (
+	// answerPatience is how long an answer may take until it has reached the desk.
+	answerPatience = 10 * time.Second
+	// endingPatience is the same for the question why something has ended.
+	endingPatience = time.Second
+)
+
 // attendant puts what waits at a desk to the person at a terminal, one request
 // at a time, in the order of arrival. A request that is decided elsewhere
 // leaves the terminal.
 type attendant struct {
 	terminal *approvals.Terminal
-	mine     func(approvals.Request) bool // nil: all are
-	late     func(approvals.Request)      // told when an answer did not count
+	mine     func(approvals.Request) bool     // nil: all are
+	tell     func(format string, args ...any) // shows the person a line
 
 	present atomic.Bool   // Run is at work
 	seated  chan struct{} // closed when present became true
 }
 
 // newAttendant returns an attendant of a terminal; nil: there is nobody.
-func newAttendant(terminal *approvals.Terminal, late func(approvals.Request)) *attendant {
-	return &attendant{terminal: terminal, late: late, seated: make(chan struct{})}
+func newAttendant(terminal *approvals.Terminal, tell func(format string, args ...any)) *attendant {
+	return &attendant{terminal: terminal, tell: tell, seated: make(chan struct{})}
 }
 
 // attends reports whether somebody sits at the terminal.
@@ -79,7 +91,7 @@ func (t *attendant) Run(ctx context.Context, d desk) error {
 			}
 		}))
 	})
-	r := &round{attendant: t, desk: d, asked: map[string]bool{}, stop: cancel}
+	r := &round{attendant: t, desk: d, asked: map[string]bool{}}
 	return r.run(ctx, waiting, ended)
 }
 
@@ -87,7 +99,6 @@ func (t *attendant) Run(ctx context.Context, d desk) error {
 type round struct {
 	*attendant
 	desk  desk
-	stop  context.CancelCauseFunc
 	queue []approvals.Request
 	asked map[string]bool // and still in the queue
 	now   *asking         // nil: nobody is asked anything
@@ -97,7 +108,7 @@ type round struct {
 type asking struct {
 	id     string
 	cancel context.CancelCauseFunc
-	done   chan error
+	done   chan struct{} // closed when that is over
 }
 
 func (r *round) run(ctx context.Context, waiting <-chan []approvals.Request, ended <-chan error) error {
@@ -114,13 +125,10 @@ func (r *round) run(ctx context.Context, waiting <-chan []approvals.Request, end
 		case r.queue = <-waiting:
 			forget(r.asked, r.queue)
 			if r.now != nil && !r.asked[r.now.id] {
-				r.now.cancel(approvals.ErrSettled)
+				r.now.cancel(whyEnded(ctx, r.desk, r.now.id))
 			}
-		case err := <-r.now.finished():
+		case <-r.now.finished():
 			r.now = nil
-			if err != nil {
-				r.stop(err)
-			}
 		case failed = <-ended:
 			over, ended = true, nil
 			r.present.Store(false)
@@ -134,7 +142,7 @@ func (r *round) run(ctx context.Context, waiting <-chan []approvals.Request, end
 }
 
 // finished tells when there is an answer; never, when nothing is asked.
-func (a *asking) finished() <-chan error {
+func (a *asking) finished() <-chan struct{} {
 	if a == nil {
 		return nil
 	}
@@ -149,26 +157,48 @@ func (r *round) next(ctx context.Context) *asking {
 		}
 		r.asked[req.ID] = true
 		askCtx, cancel := context.WithCancelCause(ctx)
-		a := &asking{id: req.ID, cancel: cancel, done: make(chan error, 1)}
+		a := &asking{id: req.ID, cancel: cancel, done: make(chan struct{})}
 		go func() { // run waits for it
+			defer close(a.done)
 			defer cancel(nil)
-			a.done <- r.ask(askCtx, r.desk, req)
+			r.ask(ctx, askCtx, req)
 		}()
 		return a
 	}
 	return nil
 }
 
-func (t *attendant) ask(ctx context.Context, d desk, req approvals.Request) error {
-	decision, err := t.terminal.Ask(ctx, req)
-	if err != nil || ctx.Err() != nil {
-		return nil // it was decided elsewhere, or we are going
+// ask puts a request to the person, and takes the answer to the desk. An answer
+// that was given is taken there although the request may have ended: the desk
+// knows whether it counts. One that does not arrive is no reason to ask nothing
+// more. With running, which is Run's, the terminal's input ends: that is no
+// answer.
+func (r *round) ask(running, ctx context.Context, req approvals.Request) {
+	decision, err := r.terminal.Ask(ctx, req)
+	if err != nil || running.Err() != nil {
+		return
 	}
-	counted, err := d.Answer(ctx, req.ID, decision)
-	if err == nil && !counted {
-		t.late(req)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerPatience)
+	defer cancel()
+	counted, err := r.desk.Answer(bounded, req.ID, decision)
+	switch {
+	case err != nil:
+		r.tell("The answer did not arrive: %v", err)
+	case !counted:
+		r.tell("That call was not waiting any more: %v.", whyEnded(bounded, r.desk, req.ID))
 	}
-	return err
+}
+
+// whyEnded is why a request does not wait any more, as the cause to end asking
+// about it.
+func whyEnded(ctx context.Context, d desk, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, endingPatience)
+	defer cancel()
+	reason, err := d.Ending(ctx, id)
+	if err != nil || reason == "" {
+		return approvals.ErrSettled
+	}
+	return &approvals.Ended{Reason: approvals.Visible(reason)}
 }
 
 // forget drops from asked what is not waiting any more.

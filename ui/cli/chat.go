@@ -162,10 +162,11 @@ func (c *conversation) where() string {
 func (c *conversation) talk(ctx context.Context) error {
 	c.screen.Line("Talking to %s. Ctrl-D ends.", cmp.Or(oneLine(c.flags.model, 60), "the default model"))
 	for {
-		if _, err := io.WriteString(c.screen, "> "); err != nil {
+		if err := c.screen.Question("> "); err != nil {
 			return err
 		}
 		line, err := c.person.terminal.ReadLine(ctx)
+		_ = c.screen.Question("") // nothing is asked any more
 		if errors.Is(err, io.EOF) {
 			c.screen.Line("")
 			return nil

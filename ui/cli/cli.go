@@ -56,6 +56,7 @@ type app struct {
 	Options
 	out        *output // Stdout
 	configPath string
+	shown      *screen // see screen; nil before it is needed
 }
 
 // output is the standard output. It remembers that nobody reads it any more:
@@ -144,13 +145,21 @@ func (a *app) exitCode(ctx context.Context, err error) int {
 // complain prints an error, one line for each that is joined in it.
 func (a *app) complain(err error) {
 	for line := range strings.SplitSeq(strings.TrimRight(err.Error(), "\n"), "\n") {
-		a.tell("pointsman: %s", line)
+		a.tell("pointsman: %s", approvals.VisibleText(line))
 	}
 }
 
 // tell prints a line for a person. That nobody reads it is no reason to fail.
 func (a *app) tell(format string, args ...any) {
-	_, _ = fmt.Fprintf(a.Stderr, format+"\n", args...)
+	_, _ = fmt.Fprintf(a.lines(), format+"\n", args...)
+}
+
+// lines takes whole lines for a person: the screen, where there is one.
+func (a *app) lines() io.Writer {
+	if a.shown != nil {
+		return a.shown
+	}
+	return a.Stderr
 }
 
 // root is the whole command line.

@@ -166,7 +166,7 @@ func (a *app) serversCommand() *cobra.Command {
 // awaitQuietly is awaitServers for a command that shows their state anyway.
 func (a *app) awaitQuietly(ctx context.Context, c *connection) error {
 	quiet := *a
-	quiet.Stderr = io.Discard
+	quiet.Stderr, quiet.shown = io.Discard, nil
 	return quiet.awaitServers(ctx, c)
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,12 @@ type person struct {
 	screen *syncBuffer
 	read   chan struct{} // closed when nothing more will be on the screen
 }
+
+// settled is longer than a run takes to say that it waits.
+const settled = 300 * time.Millisecond
+
+// question is what the terminal asks about the scratch server's one risky tool.
+const question = "Run scratch__write_file (destructive)? type yes / n / n REASON: "
 
 func newPerson(t *testing.T) *person {
 	t.Helper()
@@ -66,7 +73,7 @@ func (p *person) types(keys string) {
 // answers types an answer until it is taken: a fresh prompt takes none.
 func (p *person) answers(line string, taken func() bool) {
 	p.t.Helper()
-	p.sees("Approve this call?")
+	p.sees(question)
 	next := time.Now()
 	eventually(p.t, "the answer "+line+" is taken", func() bool {
 		if time.Now().After(next) {
@@ -139,7 +146,7 @@ func TestOnlyAClearYesApproves(t *testing.T) {
 func TestHangingUpDenies(t *testing.T) {
 	r, p := newRig(t, scratchConfig), newPerson(t)
 	out, done := p.run(r, "chat", "write a note")
-	p.sees("Approve this call?")
+	p.sees(question)
 	p.types("\x04") // the end of input
 	if code := p.ends(done); code != 0 || !strings.Contains(out.String(), "was not allowed") {
 		t.Errorf("ended with %d, %q", code, out)
@@ -185,6 +192,45 @@ func TestServeAsksAtTheTerminal(t *testing.T) {
 	}
 }
 
+// Whatever is printed while a question is asked goes above it.
+func TestTheQuestionStaysLast(t *testing.T) {
+	r, p := newRig(t, scratchConfig), newPerson(t)
+	s := &serving{log: p.screen}
+	r.start(s, p.tty, p.tty)
+	reply := make(chan ended, 1)
+	ctx, leave := context.WithCancel(t.Context())
+	go func() {
+		code := cli.Run(ctx, r.options(strings.NewReader(""), io.Discard, io.Discard, []string{"chat", "write a note"}))
+		reply <- ended{code: code}
+	}()
+	p.sees(question)
+	if err := os.WriteFile(filepath.Join(r.home, "config.yaml"), []byte("nonsense: true\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("the changed configuration is not valid")
+	eventually(t, "the question is last again", func() bool { return strings.HasSuffix(p.screen.String(), "\n"+question) })
+	leave()
+	<-reply
+	p.sees("No longer asked: withdrawn: the caller went away.")
+	s.stop()
+}
+
+func TestChatsQuestionStaysLast(t *testing.T) {
+	r, p := newRig(t, scratchConfig), newPerson(t)
+	ctx, leave := context.WithTimeout(t.Context(), patience)
+	defer leave()
+	done := make(chan int, 1)
+	go func() { done <- cli.Run(ctx, r.options(p.tty, p.tty, p.tty, []string{"chat", "write a note"})) }()
+	p.sees(question)
+	p.sees("answer here")
+	time.Sleep(settled) // the end of what is on its way: nothing else tells it
+	if shown := p.screen.String(); !strings.HasSuffix(shown, question) {
+		t.Errorf("the question is not last: %q", shown)
+	}
+	leave()
+	p.ends(done)
+}
+
 // What waits at the resident's terminal is withdrawn when we stop, and the
 // caller is told.
 func TestStoppingWithdrawsWhatWaits(t *testing.T) {
@@ -193,7 +239,7 @@ func TestStoppingWithdrawsWhatWaits(t *testing.T) {
 	r.start(s, p.tty, p.tty)
 	reply := make(chan ended, 1)
 	go func() { reply <- r.run("", "chat", "write a note") }()
-	p.sees("Approve this call?")
+	p.sees(question)
 	if code := s.stop(); code != 0 {
 		t.Errorf("serve ended with %d: %s", code, p.screen)
 	}
@@ -216,7 +262,7 @@ func TestWatching(t *testing.T) {
 
 	chat := make(chan ended, 1)
 	go func() { chat <- r.run("", "chat", "write a note") }()
-	p.sees("Approve this call?")
+	p.sees(question)
 	id := idIn(t, r.must("approvals", "list", "--json").out)
 	r.must("approvals", "deny", id)
 	p.sees("No longer asked: it was decided elsewhere.")
@@ -224,7 +270,7 @@ func TestWatching(t *testing.T) {
 
 	go func() { chat <- r.run("", "chat", "write a note") }()
 	var got ended
-	eventually(t, "a second prompt", func() bool { return strings.Count(p.screen.String(), "Approve this call?") == 2 })
+	eventually(t, "a second prompt", func() bool { return strings.Count(p.screen.String(), question) == 2 })
 	p.answers("yes", func() bool {
 		select {
 		case got = <-chat:

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"runtime/debug"
@@ -137,8 +136,9 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 
 // serveOn runs the resident on an open listener, which it closes.
 func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Resident, store *config.Store, home config.Home, how serving) error {
+	screen := a.screen()
 	log := a.logger(store.Config().Log.Level)
-	person := a.attendant(how.flags.ask == "terminal", a.Stderr)
+	person := a.attendant(how.flags.ask == "terminal", screen)
 	g, err := a.newGateway(ctx, store, home, gateway.Options{NoMCP: how.flags.noMCP, Attended: person.attends, Logger: log, OnIdle: debug.FreeOSMemory})
 	if err != nil {
 		return errors.Join(err, ln.Close())
@@ -179,14 +179,14 @@ func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Re
 	return errors.Join(err, g.Close())
 }
 
-// attendant is the person at this terminal, who is asked on out; nobody when
-// there is none.
-func (a *app) attendant(ask bool, out io.Writer) *attendant {
-	late := func(approvals.Request) { _, _ = fmt.Fprintln(out, "That call was not waiting any more.") }
+// attendant is the person at this terminal, who is asked on the screen; nobody
+// when there is none.
+func (a *app) attendant(ask bool, screen *screen) *attendant {
 	if !ask || !a.interactive() {
-		return newAttendant(nil, late)
+		return newAttendant(nil, screen.Line)
 	}
-	return newAttendant(approvals.NewTerminal(a.Stdin, out, approvals.TerminalOptions{Flush: a.flusher()}), late)
+	terminal := approvals.NewTerminal(a.Stdin, screen, approvals.TerminalOptions{Flush: a.flusher(), Question: screen.Question})
+	return newAttendant(terminal, screen.Line)
 }
 
 // attend asks at the terminal. That its input ends stops the asking alone.
@@ -259,7 +259,7 @@ func (a *app) logger(level string) *slog.Logger {
 	if err := least.UnmarshalText([]byte(level)); err != nil {
 		least = slog.LevelInfo // the configuration was checked
 	}
-	return slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: least}))
+	return slog.New(slog.NewTextHandler(a.lines(), &slog.HandlerOptions{Level: least}))
 }
 
 func (a *app) guardCommand() *cobra.Command {
