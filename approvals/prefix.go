@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -50,14 +49,20 @@ func (p prefix) covers(args []byte) bool {
 	if err != nil {
 		return false
 	}
-	paths := appendPaths(nil, obj, false)
+	paths := appendPaths(nil, obj, anything)
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(s string) bool { return !p.contains(s) })
 }
 
-// contains reports whether the one path or file URI s lies below p.
+// contains reports whether the one path or file URI s lies below p, however it
+// is read.
 func (p prefix) contains(s string) bool {
-	path, ok := localPath(s)
-	if !ok || !plainPath(path) {
+	paths, ok := Readings(s)
+	return ok && !slices.ContainsFunc(paths, func(path string) bool { return !p.holds(path) })
+}
+
+// holds reports whether a path lies below p.
+func (p prefix) holds(path string) bool {
+	if !plainPath(path) {
 		return false
 	}
 	path = filepath.Clean(path)
@@ -116,52 +121,54 @@ func follow(path string) (string, error) {
 	}
 }
 
-// localPath returns the path that s names: itself, or that of a file URI.
-func localPath(s string) (string, bool) {
-	scheme, _, ok := strings.Cut(s, "://")
-	if !ok && !hasScheme(s, "file") {
-		return s, true
-	}
-	u, err := url.Parse(s)
-	if err != nil || !strings.EqualFold(u.Scheme, "file") || scheme == "" {
-		return "", false
-	}
-	if u.Host != "" && u.Host != "localhost" || u.Opaque != "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", false
-	}
-	path := u.Path
-	if runtime.GOOS == "windows" {
-		path = strings.TrimPrefix(path, "/")
-	}
-	return filepath.FromSlash(path), true
-}
+// under says what stands under a key.
+type under int
 
-func hasScheme(s, scheme string) bool {
-	return len(s) > len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) && s[len(scheme)] == ':'
-}
+const (
+	anything under = iota
+	aPath          // whatever it looks like
+	aText          // such as a file's content, whose lines may well be paths
+)
 
 // appendPaths appends every text in v that is a path: whatever stands under a
-// key that names one, and whatever looks like one. isPath says that v stands
-// under such a key.
-func appendPaths(paths []string, v any, isPath bool) []string {
+// key that names one, and whatever looks like one.
+func appendPaths(paths []string, v any, key under) []string {
 	switch v := v.(type) {
 	case string:
-		if isPath || looksLikePath(v) {
+		if key == aPath || looksLikePath(v) || key != aText && holdsPathLine(v) {
 			paths = append(paths, v)
 		}
 	case []any:
 		for _, e := range v {
-			paths = appendPaths(paths, e, isPath)
+			paths = appendPaths(paths, e, key)
 		}
 	case map[string]any:
-		for key, e := range v {
-			if looksLikePath(key) {
-				paths = append(paths, key)
+		for name, e := range v {
+			if looksLikePath(name) || holdsPathLine(name) {
+				paths = append(paths, name)
 			}
-			paths = appendPaths(paths, e, isPath || isPathKey(key))
+			paths = appendPaths(paths, e, underKey(name, key))
 		}
 	}
 	return paths
+}
+
+// underKey says what stands under a key that is itself under outer.
+func underKey(name string, outer under) under {
+	switch {
+	case outer == aPath || isPathKey(name):
+		return aPath
+	case outer == aText || slices.ContainsFunc(keyWords(name), func(w string) bool { return textWords[w] }):
+		return aText
+	default:
+		return anything
+	}
+}
+
+// textWords are the words that, in a key, say that its value is a text.
+var textWords = map[string]bool{
+	"content": true, "contents": true, "text": true, "body": true, "message": true, "description": true, "code": true,
+	"string": true, "str": true, "data": true, "patch": true, "diff": true, "snippet": true, "replacement": true,
 }
 
 // pathWords are the words that, in a key, say that its value is a path.
@@ -209,4 +216,15 @@ func looksLikePath(s string) bool {
 	drive := len(s) >= 3 && s[1] == ':' && (s[2] == '\\' || s[2] == '/')
 	return drive || strings.ContainsRune(`/\~`, rune(s[0])) || hasScheme(s, "file") ||
 		strings.HasPrefix(s, "./") || s == ".." || strings.Contains(s, "../") || strings.Contains(s, `..\`)
+}
+
+// holdsPathLine reports whether a text of several lines has one that could be
+// taken for a path.
+func holdsPathLine(s string) bool {
+	for line := range strings.FieldsFuncSeq(s, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) {
+		if len(line) < len(s) && looksLikePath(line) {
+			return true
+		}
+	}
+	return false
 }

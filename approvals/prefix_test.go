@@ -70,6 +70,18 @@ func TestPathPrefix(t *testing.T) {
 		{"a local file URI", `{"uri":"file://localhostDIR/a"}`, true},
 		{"text beside", `{"path":"DIR/a","content":"one\n/etc/passwd\ntwo"}`, true},
 
+		{"an escape that stays inside", `{"path":"DIR/100%25"}`, true},
+		{"an edit", `{"path":"DIR/a","edits":[{"newText":"one\n/etc/passwd\ntwo"}]}`, true},
+
+		{"an escaped climb", `{"path":"DIR/a%2F..%2F..%2Fetc"}`, false},
+		{"an escaped climb, escaped", `{"path":"DIR/%252e%252e/secret"}`, false},
+		{"an escaped climb, without end", `{"path":"DIR/%25252525252e%25252525252e/secret"}`, false},
+		{"an escaped zero", `{"path":"DIR/a%00"}`, false},
+		{"an escaped link that leads out", `{"path":"DIR/le%61k"}`, false},
+		{"a second line", `{"path":"DIR/a","whatever":"see\n/etc/passwd"}`, false},
+		{"a second line under a path's key", `{"path":"DIR/a\n/etc/passwd"}`, false},
+		{"behind a zero", `{"path":"DIR/a","whatever":"see\u0000/etc/passwd"}`, false},
+		{"a second line as a key", `{"path":"DIR/a","map":{"see\n/tmp/b":1}}`, false},
 		{"the folder itself", `{"path":"DIR"}`, false},
 		{"the folder itself, with a dot", `{"path":"DIR/."}`, false},
 		{"no path", `{"text":"x"}`, false},
