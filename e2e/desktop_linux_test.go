@@ -160,7 +160,14 @@ func TestTrayComesLater(t *testing.T) {
 		if err := panel.Start(); err != nil {
 			t.Fatal(err)
 		}
-		b.trayItem(t, p.cmd.Process.Pid).line(t, "Serving ")
+		item := b.trayItem(t, p.cmd.Process.Pid)
+		item.line(t, "Serving ")
+		// A signal with few arguments, as the keychain sends one when a person has
+		// unlocked it.
+		emit := exec.Command("gdbus", "emit", "--session", "--dest", item.owner, "--object-path", "/x", "--signal", "org.example.Some.Thing")
+		if out, err := emit.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
 		_ = panel.Process.Kill()
 		_ = panel.Wait()
 		await(t, "the panel to go", func() bool { return b.trayOwner(t, p.cmd.Process.Pid) == "" })

@@ -43,7 +43,15 @@ XML
 mkfifo "$SESSION/display"
 Xvfb -displayfd 3 -screen 0 1280x800x24 -nolisten tcp 3>"$SESSION/display" >"$SESSION/xvfb.log" 2>&1 &
 server=$!
-trap 'kill $server 2>/dev/null; wait $server 2>/dev/null; rm -rf "$SESSION"' EXIT
+# What the bus has started ends a moment after it, and may write until then.
+clean() {
+	code=$?
+	kill "$server" 2>/dev/null || true
+	wait "$server" 2>/dev/null || true
+	rm -rf "$SESSION" 2>/dev/null || { sleep 1; rm -rf "$SESSION"; } || true
+	exit "$code"
+}
+trap clean EXIT
 read -r number <"$SESSION/display"
 export DISPLAY=":$number"
 

@@ -132,10 +132,19 @@ func (d *Desktop) state(ctx context.Context) model.State {
 // Raise brings the window up for a second start of the program.
 func (d *Desktop) Raise(ctx context.Context) control.Raised {
 	if d.opts.Show == nil {
+		d.remind(ctx)
 		return control.Raised{Message: "it has a tray, but no window to bring up (" + d.opts.NoWindows + ")"}
 	}
 	if err := d.opts.Show(ctx, model.Open); err != nil {
 		return control.Raised{Message: "its window does not come up: " + err.Error()}
 	}
 	return control.Raised{Window: true, Message: "its window is up"}
+}
+
+// remind tells somebody who started the program again where it is.
+func (d *Desktop) remind(ctx context.Context) {
+	notice := tray.Notice{Title: "Pointsman is running", Body: model.StatusLine(d.state(ctx)) + "\nIts menu is in the tray."}
+	if err := d.faults.Show(ctx, notice); err != nil {
+		d.log.Debug("telling that it runs", "error", err)
+	}
 }

@@ -8,9 +8,6 @@ import (
 	"fyne.io/systray"
 )
 
-// awaitHost has nothing to wait for: macOS always has a menu bar.
-func awaitHost(context.Context, func(why string)) error { return nil }
-
 // host stands the tray in the menu bar until ctx ends. macOS wants its loop on
 // the main goroutine.
 func (t *tray) host(ctx context.Context) error {

@@ -11,9 +11,6 @@ import (
 // loopPatience is how long the system's loop may take to end.
 const loopPatience = 2 * time.Second
 
-// awaitHost has nothing to wait for: Windows always has a tray.
-func awaitHost(context.Context, func(why string)) error { return nil }
-
 // host stands the tray in the taskbar until ctx ends. Without a desktop no
 // window can be made, and the system's loop waits for ever for a message to it:
 // that one is left behind.

@@ -21,12 +21,6 @@ const pause = 50 * time.Millisecond
 // main goroutine.
 func Run(ctx context.Context, opts Options) error {
 	opts.complete()
-	if err := awaitHost(ctx, opts.Missing); err != nil {
-		return err
-	}
-	if ctx.Err() != nil {
-		return nil
-	}
 	t := &tray{opts: opts, clicks: make(chan model.Action)}
 	return t.host(ctx)
 }
