@@ -13,7 +13,7 @@ const leadingWords = 4
 // judgeDescription judges a tool by its first sentence. It is weak evidence: a
 // description says many things, and whoever wrote it may mean harm.
 func (v *vocabulary) judgeDescription(text string) finding {
-	words := descriptionWords(firstSentence(text))
+	words := descriptionWords(plainSpelling(firstSentence(text)))
 	if !isWordList(words) {
 		for _, w := range words[:min(len(words), leadingWords)] {
 			if v.describeRisk[w] || v.stem(w).role == risks {
@@ -32,16 +32,6 @@ func (v *vocabulary) judgeDescription(text string) finding {
 	for _, w := range words {
 		if v.describeRead[w] {
 			return found(approvals.Read, weak, "description says", w)
-		}
-	}
-	return finding{}
-}
-
-// judgeAlarm finds words of a description that belie a reading name.
-func (v *vocabulary) judgeAlarm(text string) finding {
-	for w := range strings.FieldsFuncSeq(text, notLetter) {
-		if v.alarms[strings.ToLower(w)] {
-			return found(approvals.Destructive, weak, "description says", w)
 		}
 	}
 	return finding{}

@@ -8,10 +8,10 @@ import (
 
 // evidence is what each source says about one tool.
 type evidence struct {
-	name, modes, files, given, described, alarm finding
-	leads                                       bool // the name's finding stands on its first word
-	trustedReads                                bool // a trusted server says the tool only reads
-	params                                      parameters
+	name, unusual, modes, files, handed, given, described, alarm finding
+	leads                                                        bool // the name's finding stands on its first word
+	trustedReads                                                 bool // a trusted server says the tool only reads
+	params                                                       parameters
 }
 
 func (v *vocabulary) gather(def *Definition) evidence {
@@ -20,6 +20,7 @@ func (v *vocabulary) gather(def *Definition) evidence {
 	hint := def.Annotations.ReadOnlyHint
 	e := evidence{
 		name:         v.judgeName(words),
+		unusual:      judgeSpelling(def.Name),
 		modes:        v.judgeModes(p),
 		files:        v.judgeFiles(words, p),
 		given:        v.judgeParameters(p),
@@ -30,6 +31,7 @@ func (v *vocabulary) gather(def *Definition) evidence {
 	}
 	if e.name.reads() {
 		e.alarm = v.judgeAlarm(def.Description)
+		e.handed = v.judgeHanded(words, p)
 	}
 	return e
 }
@@ -40,12 +42,16 @@ func (e *evidence) decide() (f finding, mayRead bool) {
 	switch {
 	case e.name.risky() && e.name.strength == strong:
 		return e.name, false
+	case e.unusual.risky():
+		return e.unusual, false
 	case e.files.risky():
 		return e.files, false
 	case e.modes.risky():
 		return e.modes, true
 	case e.modes.reads():
 		return e.modes, false
+	case e.handed.risky() && !e.trustedReads:
+		return e.handed, false
 	case e.name.reads() && e.name.strength == strong && (e.trustedReads || !e.alarm.risky()):
 		return e.name, false
 	case e.trustedReads && !(e.leads && e.name.risky()):
@@ -81,7 +87,7 @@ func raise(f finding, a Annotations) finding {
 // verdict puts what decided first, then what else points the same way.
 func (e *evidence) verdict(decided finding) Verdict {
 	v := verdict(decided)
-	for _, f := range [...]finding{e.name, e.files, e.modes, e.given, e.alarm, e.described} {
+	for _, f := range [...]finding{e.name, e.unusual, e.files, e.modes, e.handed, e.given, e.alarm, e.described} {
 		if f.strength > none && f.risky() == v.Risky && !slices.Contains(v.Evidence, f.evidence) {
 			v.Evidence = append(v.Evidence, f.evidence)
 		}

@@ -28,6 +28,14 @@ func found(class approvals.Class, s strength, what, word string) finding {
 	return finding{class, s, what + " “" + word + "”"}
 }
 
+// judgeSpelling finds names that may not say what they seem to.
+func judgeSpelling(name string) finding {
+	if hasUnusual(name) {
+		return finding{approvals.Write, strong, "the name holds unusual characters"}
+	}
+	return finding{}
+}
+
 // judgeName judges a tool by the words of its name.
 func (v *vocabulary) judgeName(words []string) finding {
 	for i, word := range words {
@@ -42,28 +50,6 @@ func (v *vocabulary) judgeName(words []string) finding {
 	return v.judgeVerbless(words)
 }
 
-// judgeReading judges a name whose first clear verb, at lead, only reads. It
-// may still change something: get_or_create, search_replace, run_and_wait.
-func (v *vocabulary) judgeReading(words []string, lead int) finding {
-	for i, word := range words {
-		switch {
-		case i < lead && v.joints[word]:
-			if w, found := v.firstOf(either, words[:i]); found >= 0 {
-				return risksBeside(w.class, words[found])
-			}
-		case i > lead && v.joints[words[i-1]] && v.words[word].role == risks:
-			return risksBeside(v.words[word].class, word)
-		case i > lead && v.words[word].role == risks && v.nounVerbs[words[lead]] && (i == lead+1 || i == len(words)-1):
-			return risksBeside(v.words[word].class, word)
-		}
-	}
-	return found(approvals.Read, strong, "name reads:", words[lead])
-}
-
-func risksBeside(class approvals.Class, word string) finding {
-	return found(class, strong, "name also contains", word)
-}
-
 // judgeVerbless judges a name that has no clear verb.
 func (v *vocabulary) judgeVerbless(words []string) finding {
 	if i := v.indexIn(v.compute, words); i >= 0 {
@@ -76,6 +62,11 @@ func (v *vocabulary) judgeVerbless(words []string) finding {
 		return found(approvals.Execute, weak, "name asks a database, which may write:", words[looks])
 	case looks >= 0 && (maybe < 0 || looks < maybe):
 		return found(approvals.Read, strong, "name reads:", words[looks])
+	}
+	if f := v.judgeGlued(words); f.strength > none {
+		return f
+	}
+	switch {
 	case maybe >= 0 && maybe < len(words)-1 && v.words[words[len(words)-1]].role == readNoun:
 		return found(approvals.Read, weak, "name ends in", words[len(words)-1])
 	case maybe >= 0:

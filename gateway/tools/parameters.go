@@ -13,6 +13,7 @@ import (
 type parameters struct {
 	names     []string   // folded, in the schema's order
 	selectors []selector // parameters that choose what the tool does
+	handed    []string   // those of names that hold anything to execute
 }
 
 // selector is a parameter such as action or mode.
@@ -27,7 +28,7 @@ func fold(name string) string {
 	if !strings.ContainsFunc(name, func(r rune) bool { return r == '_' || r == '-' || r >= 'A' && r <= 'Z' || r > 127 }) {
 		return name
 	}
-	return strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(name, "_", ""), "-", ""))
+	return strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(plainSpelling(name), "_", ""), "-", ""))
 }
 
 func (v *vocabulary) readParameters(schema json.RawMessage) parameters {
@@ -37,6 +38,9 @@ func (v *vocabulary) readParameters(schema json.RawMessage) parameters {
 		p.names = append(p.names, name)
 		if v.selectors[name] || v.shells[name] {
 			p.selectors = append(p.selectors, selector{key.String(), allowedValues(value), v.shells[name]})
+		}
+		if v.takesOrders(name, value) {
+			p.handed = append(p.handed, name)
 		}
 		return true
 	})
@@ -75,7 +79,7 @@ func (s selector) risks(v *vocabulary) finding {
 // its words are unknown.
 func (v *vocabulary) judgeMode(name, value string) finding {
 	words := splitWords(value)
-	if len(words) == 0 {
+	if len(words) == 0 || !isASCII(value) {
 		return finding{}
 	}
 	f := v.judgeName(words)
@@ -117,6 +121,37 @@ func (v *vocabulary) onlyReads(s selector) bool {
 func (v *vocabulary) judgeParameters(p parameters) finding {
 	if i := v.indexIn(v.executeParams, p.names); i >= 0 {
 		return found(approvals.Execute, weak, "it takes a parameter", p.names[i])
+	}
+	return finding{}
+}
+
+// takesOrders reports whether a parameter may hold anything to execute: it is
+// named so, and its schema is not that of a key.
+func (v *vocabulary) takesOrders(name string, schema gjson.Result) bool {
+	if !v.handed.text[name] && !v.handed.shell[name] {
+		return false
+	}
+	if kind := schema.Get("type").String(); kind == "integer" || kind == "number" || kind == "boolean" {
+		return false
+	}
+	if len(allowedValues(schema)) > 0 || schema.Get("pattern").Exists() {
+		return false
+	}
+	about := schema.Get("description").String()
+	return !v.handed.doubtful[name] || about == "" || v.indexIn(v.executed, descriptionWords(about)) >= 0
+}
+
+// judgeHanded finds reading names that are handed something to execute, and
+// not to examine it.
+func (v *vocabulary) judgeHanded(words []string, p parameters) finding {
+	for _, name := range p.handed {
+		examines := v.examines.text
+		if v.handed.shell[name] {
+			examines = v.examines.shell
+		}
+		if v.indexIn(examines, words) < 0 {
+			return found(approvals.Execute, strong, "it reads by executing its parameter", name)
+		}
 	}
 	return finding{}
 }

@@ -69,10 +69,31 @@ type vocabularyFile struct {
 	Alarms        wordList                     `yaml:"alarms"`
 	DescribeRead  wordList                     `yaml:"describe_read"`
 	DescribeRisk  wordList                     `yaml:"describe_risk"`
+	Imperatives   wordList                     `yaml:"imperatives"`
+	Nominals      wordList                     `yaml:"nominals"`
+	Orders        map[string]wordList          `yaml:"orders"`
+	Asks          wordList                     `yaml:"asks"`
+	Whole         wordList                     `yaml:"whole"`
+	Handed        kindLists                    `yaml:"handed"`
+	Examines      kindLists                    `yaml:"examines"`
+	Executed      wordList                     `yaml:"executed"`
+	Deeds         wordList                     `yaml:"deeds"`
+	Coordinators  wordList                     `yaml:"coordinators"`
+	Openers       wordList                     `yaml:"openers"`
+	Determiners   wordList                     `yaml:"determiners"`
+	Hedges        wordList                     `yaml:"hedges"`
+	Lookups       wordList                     `yaml:"lookups"`
 	Always        struct {
 		Risky map[string]approvals.Class `yaml:"risky"`
 		Safe  []string                   `yaml:"safe"`
 	} `yaml:"always"`
+}
+
+// kindLists are words about what a tool is handed to execute.
+type kindLists struct {
+	Text     wordList `yaml:"text"`
+	Shell    wordList `yaml:"shell"`
+	Doubtful wordList `yaml:"doubtful"`
 }
 
 // vocabulary is assets/risk.yaml made ready for lookup. It never changes.
@@ -85,8 +106,22 @@ type vocabulary struct {
 	shells, carriers, modesRead        map[string]bool
 	alarms, describeRead, describeRisk map[string]bool
 	selectors                          map[string]bool
+	imperatives, nominals              map[string]bool
+	asks, whole                        map[string]bool
+	orders                             map[string]map[string]bool // objects by verb
+	handed, examines                   kinds
+	executed                           map[string]bool
+	deeds, coordinators, openers       map[string]bool
+	determiners, hedges, lookups       map[string]bool
 	safe, risky                        nameSet
 	riskyClass                         map[string]approvals.Class // by entry of risky
+}
+
+// kinds is kindLists made ready for lookup.
+type kinds struct{ text, shell, doubtful map[string]bool }
+
+func newKinds(l kindLists) kinds {
+	return kinds{wordSet(l.Text), wordSet(l.Shell), wordSet(l.Doubtful)}
 }
 
 func loadVocabulary() (*vocabulary, error) {
@@ -97,7 +132,8 @@ func loadVocabulary() (*vocabulary, error) {
 		return nil, fmt.Errorf("reading the embedded risk words: %w", err)
 	}
 	v := newVocabulary(&file)
-	if err := errors.Join(v.addWords(&file), v.addLists(&file)); err != nil {
+	v.addContexts(&file)
+	if err := errors.Join(v.addWords(&file), v.checkImperatives(), v.addLists(&file)); err != nil {
 		return nil, fmt.Errorf("reading the embedded risk words: %w", err)
 	}
 	return v, nil
@@ -124,6 +160,31 @@ func newVocabulary(file *vocabularyFile) *vocabulary {
 		describeRisk:  wordSet(file.DescribeRisk),
 		riskyClass:    file.Always.Risky,
 	}
+}
+
+// addContexts fills the lists that say what words mean beside others.
+func (v *vocabulary) addContexts(file *vocabularyFile) {
+	v.imperatives, v.nominals = wordSet(file.Imperatives), wordSet(file.Nominals)
+	v.asks, v.whole = wordSet(file.Asks), wordSet(file.Whole)
+	v.orders = make(map[string]map[string]bool, len(file.Orders))
+	for verb, objects := range file.Orders {
+		v.orders[verb] = wordSet(objects)
+	}
+	v.handed, v.examines = newKinds(file.Handed), newKinds(file.Examines)
+	v.executed = wordSet(file.Executed)
+	v.deeds, v.coordinators, v.openers = wordSet(file.Deeds), wordSet(file.Coordinators), wordSet(file.Openers)
+	v.determiners, v.hedges, v.lookups = wordSet(file.Determiners), wordSet(file.Hedges), wordSet(file.Lookups)
+}
+
+// checkImperatives refuses an imperative or order without a class of its own:
+// it would be found and said to read.
+func (v *vocabulary) checkImperatives() error {
+	for _, verb := range slices.Concat(slices.Collect(maps.Keys(v.imperatives)), slices.Collect(maps.Keys(v.orders))) {
+		if role := v.words[verb].role; role != risks && role != either {
+			return fmt.Errorf("%q gives an order but is in no list of risk or either", verb)
+		}
+	}
+	return nil
 }
 
 // addLists fills the lists of tools known by name.

@@ -8,9 +8,10 @@ import (
 // splitWords splits a name at separators, at camelCase and at digits, and
 // returns its words in lower case: "VPS_deletePTRRecordV1" gives vps, delete,
 // ptr, record. A single letter keeps the digits after it (d1, s3, k8), unless
-// they are a version's; other digits are left out.
+// they are a version's; other digits are left out. Characters count as what they
+// look like, as far as plainSpelling knows.
 func splitWords(name string) []string {
-	runes := []rune(name)
+	runes := []rune(plainSpelling(name))
 	words := make([]string, 0, 8)
 	for i := 0; i < len(runes); {
 		end := wordEnd(runes, i)
