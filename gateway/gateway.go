@@ -224,9 +224,10 @@ func (g *Gateway) buildServers() {
 
 func (g *Gateway) buildLoop() {
 	g.catalogue.Store(tools.NewCatalogue(nil, tools.Settings{}))
+	own := newOwnFiles(g.opts.Home, g.store.Path())
 	g.caller = calls.New(calls.Options{
 		Catalogue: g.catalogue.Load, Pins: g.pins, Servers: g.host, Gate: g.gate, Rules: g.rules,
-		Recorder: g.journal, OwnFile: ownFiles(g.opts.Home, g.store.Path()), Logger: g.log,
+		Recorder: g.journal, OwnFile: own.Named, OwnFolder: own.Held, Logger: g.log,
 		Paused: g.whyPaused,
 	})
 	g.loop = loop.New(loop.Options{

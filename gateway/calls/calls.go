@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"pointsman/approvals"
@@ -53,7 +55,11 @@ type Options struct {
 	// OwnFile reports whether a text names a file of ours, or one that could
 	// switch our gates off: a call that mentions one always asks. Required.
 	OwnFile func(text string) bool
-	Logger  *slog.Logger
+	// OwnFolder reports whether a text names a folder that holds such a file: a
+	// call that destroys, moves or executes reaches the file with it. Of a
+	// command each word counts. If nil, no folder does.
+	OwnFolder func(text string, command bool) bool
+	Logger    *slog.Logger
 	// Paused returns why no call may run now, or "".
 	Paused func() string
 }
@@ -67,6 +73,9 @@ type Caller struct {
 func New(opts Options) *Caller {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.OwnFolder == nil {
+		opts.OwnFolder = func(string, bool) bool { return false }
 	}
 	if opts.Paused == nil {
 		opts.Paused = func() string { return "" }
@@ -177,7 +186,7 @@ func (c *Caller) permitted(ctx context.Context, call Call, entry *tools.Entry, v
 	}
 	change := c.opts.Pins.Check(entry.Definition)
 	req := request(call, entry, verdict, r.Arguments, change)
-	if mentions(r.Arguments, c.opts.OwnFile) {
+	if mentions(r.Arguments, c.ownTest(entry.Name, verdict.Class)) {
 		req.AlwaysAsk, req.Risky = true, true
 		req.Reason = "it names a file that controls Pointsman or Copilot's hooks"
 	}
@@ -360,6 +369,21 @@ func request(call Call, entry *tools.Entry, verdict tools.Verdict, arguments jso
 		req.Reason = "the tool's definition has changed since it was last seen"
 	}
 	return req
+}
+
+// movers are parts of the names of tools that take a folder elsewhere, or give
+// it another name or other owners, with all that is in it.
+var movers = []string{"move", "rename", "copy", "mv", "cp", "link", "mount", "archive", "zip", "tar", "compress", "sync", "backup", "trash", "chmod", "chown", "permission"}
+
+// ownTest returns the test for texts that a call to such a tool may reach a file
+// of ours with.
+func (c *Caller) ownTest(tool string, class approvals.Class) func(string) bool {
+	command := class == approvals.Execute
+	moves := slices.ContainsFunc(movers, func(part string) bool { return strings.Contains(strings.ToLower(tool), part) })
+	if class == approvals.Read || !command && !moves && class != approvals.Destructive {
+		return c.opts.OwnFile
+	}
+	return func(text string) bool { return c.opts.OwnFile(text) || c.opts.OwnFolder(text, command) }
 }
 
 // mentions reports whether any string in the arguments satisfies own.

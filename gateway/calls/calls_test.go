@@ -54,6 +54,9 @@ func newRig(t *testing.T, edit func(*rig)) *rig {
 	r.options = calls.Options{
 		Catalogue: func() *tools.Catalogue { return r.catalogue }, Pins: r.pins, Servers: r, Gate: r, Rules: r.rules, Recorder: r,
 		OwnFile: func(text string) bool { return strings.Contains(text, "own.yaml") },
+		OwnFolder: func(text string, command bool) bool {
+			return text == "own folder" || command && strings.HasSuffix(text, " own folder")
+		},
 	}
 	if edit != nil {
 		edit(r)
@@ -198,8 +201,14 @@ func TestOwnFiles(t *testing.T) {
 		{"fs__read_file", `{"path":"\u006fwn.yaml"}`, true},
 		{"fs__write_file", `{"path":"own.yaml"}`, true},
 		{"fs__write_file", path, false},
+		{"fs__write_file", `{"path":"own folder"}`, false},
+		{"fs__delete_file", `{"path":"own folder"}`, true},
+		{"fs__move_file", `{"path":"own folder"}`, true},
+		{"fs__move_file", `{"path":"mv own folder"}`, false},
+		{"fs__run_command", `{"path":"mv own folder"}`, true},
 	} {
 		r := newRig(t, func(r *rig) { r.decision = approvals.Decision{Outcome: approvals.Denied, Approver: approvals.ByDesk} })
+		r.serve(t, readTool, writeTool, strings.Replace(writeTool, "write_file", "delete_file", 1), strings.Replace(writeTool, "write_file", "move_file", 1), strings.Replace(writeTool, "write_file", "run_command", 1))
 		got := r.call(t.Context(), test.tool, test.arguments)
 		if got.Executed || r.request.AlwaysAsk != test.always || !r.request.Risky {
 			t.Errorf("%s%s: executed %v, asked %+v", test.tool, test.arguments, got.Executed, r.request)
