@@ -201,6 +201,58 @@ func TestTrayOnServe(t *testing.T) {
 	contains(t, "the tray's last words", tray.stderr.String(), "went away")
 }
 
+// TestFailsToStart: who sees no terminal is told by the desktop.
+func TestFailsToStart(t *testing.T) {
+	if !inSession(t, "NO_PANEL=1") {
+		return
+	}
+	b := newBus(t)
+	p := serve(t, withScratch(t, "serve"))
+	other := &pointsman{home: t.TempDir(), env: p.env}
+	_, code := other.cli(t, "--listen", strings.TrimPrefix(p.url, "http://"))
+	expect(t, "the exit code", code, 1)
+	note := receive(t, "a notification", b.notes)
+	expect(t, "the notification", note[3].(string), "Pointsman has ended")
+	contains(t, "the notification", note[4].(string), "has the port")
+}
+
+// TestLaunchAtLogin chooses it in the menu, and starts what the entry says.
+func TestLaunchAtLogin(t *testing.T) {
+	if _, err := os.Stat("/run/user/" + strconv.Itoa(os.Getuid())); err == nil {
+		t.Skip("your own Pointsman may be running, and launch at login is not for one with POINTSMAN_HOME")
+	}
+	if !inSession(t) {
+		return
+	}
+	b := newBus(t)
+	p := &pointsman{home: t.TempDir(), stderr: &lockedBuffer{}, exited: make(chan struct{})}
+	p.env = append(sessionEnv(t), "POINTSMAN_HOME=")
+	p.cmd = p.command(t.Context(), "--listen", freeAddress(t))
+	p.cmd.Stderr = p.stderr
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = p.cmd.Wait(); close(p.exited) }()
+	t.Cleanup(func() { p.end(t) })
+	item := b.trayItem(t, p.cmd.Process.Pid)
+	entry := filepath.Join(p.home, ".config", "autostart", "pointsman.desktop")
+	for _, on := range []bool{true, false, true} {
+		item.click(t, "Launch at login")
+		await(t, "the tick", func() bool { return item.line(t, "Launch at login").ticked == on })
+		text, err := os.ReadFile(entry)
+		expect(t, "there is an entry", err == nil, on)
+		expect(t, "it names the program", strings.Contains(string(text), "Exec=\""+os.Getenv(binaryVariable)+"\"\n"), on)
+		shown, _ := p.cli(t, "config", "show")
+		contains(t, "the configuration", shown, "launch_at_login: "+strconv.FormatBool(on))
+	}
+	if err := os.Remove(entry); err != nil { // as a desktop's settings may
+		t.Fatal(err)
+	}
+	await(t, "the tick to go", func() bool { return !item.line(t, "Launch at login").ticked })
+	item.click(t, "Quit")
+	p.ends(t, 0)
+}
+
 // TestWithoutDesktop: with neither bus nor display the program serves.
 func TestWithoutDesktop(t *testing.T) {
 	t.Parallel()
@@ -212,4 +264,8 @@ func TestWithoutDesktop(t *testing.T) {
 	p.testSecond(t)
 	p.end(t)
 	expect(t, "the exit code", p.cmd.ProcessState.ExitCode(), 0)
+
+	s.door = []string{"serve"}
+	p = serve(t, s)
+	p.testSecond(t) // it puts no tray on it, and does not stay
 }

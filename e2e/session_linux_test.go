@@ -40,7 +40,7 @@ func inSession(t *testing.T, env ...string) bool {
 	if err != nil {
 		t.Errorf("in its session: %v\n%s", err, out)
 	}
-	if strings.Contains(string(out), "--- SKIP") {
+	if strings.Contains(string(out), "--- SKIP: "+t.Name()+" ") {
 		t.Skipf("%s", out)
 	}
 	return false

@@ -20,6 +20,7 @@ import (
 	"pointsman/ui/autostart"
 	"pointsman/ui/clipboard"
 	"pointsman/ui/desktop"
+	"pointsman/ui/tray"
 )
 
 // noWindows says why nothing opens.
@@ -28,6 +29,9 @@ const noWindows = "no windows in this build"
 // claimPatience is how long a resident that has just started may take until it
 // can be reached.
 const claimPatience = 5 * time.Second
+
+// tellPatience bounds how long the desktop is told why the program ends.
+const tellPatience = 2 * time.Second
 
 // residentFlags are what `pointsman` is asked for.
 type residentFlags struct {
@@ -68,12 +72,26 @@ func (a *app) reside(ctx context.Context, f residentFlags) error {
 	err = a.serve(ctx, serving{loading: loading{flags: f.apply}, flags: f.serveFlags, desktop: a.desktopOf})
 	var running *control.RunningError
 	if !errors.As(err, &running) {
+		a.tellDesktop(err)
 		return err
 	}
 	if client, err = awaitResident(ctx, home); err != nil {
 		return errors.Join(running, err)
 	}
 	return a.second(ctx, client, home)
+}
+
+// tellDesktop tells the desktop why the program ends, when no terminal can: it
+// was started at login, or from a menu.
+func (a *app) tellDesktop(failure error) {
+	if failure == nil || a.interactive() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), tellPatience)
+	defer cancel()
+	if err := desktop.Tell(ctx, "Pointsman has ended", approvals.VisibleText(failure.Error())); err != nil {
+		a.tell("the desktop was not told: %v", err)
+	}
 }
 
 // awaitResident reaches a resident that has started in this very moment.
@@ -149,10 +167,15 @@ func (a *app) attachTray(ctx context.Context, client *control.Client, home confi
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	a.tell("Pointsman puts a tray on process %d, serving %s", client.Info.PID, client.Info.Listen)
-	return desktop.New(a.desktopOptions(desktop.Options{
+	err = desktop.New(a.desktopOptions(desktop.Options{
 		Source: desktop.Remote(client, a.clientKey(store)), Attached: true, Store: store,
 		Logger: a.logger(store.Config().Log.Level), Quit: stop,
 	})).Run(ctx)
+	if errors.Is(err, tray.ErrNoTray) {
+		a.tell("Pointsman goes on without: %v", err)
+		return nil
+	}
+	return err
 }
 
 // clientKey reads the key that clients need, from where the resident has it.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pointsman/gateway/config"
@@ -53,6 +54,8 @@ type Desktop struct {
 	notices tray.Notifier // what waits
 	faults  tray.Notifier // what could not be done
 
+	trayless atomic.Bool // there is no tray, and none can come
+
 	mu       sync.Mutex  // guards the field below
 	quitting *time.Timer // runs while Quit waits for its second click; else nil
 }
@@ -71,7 +74,8 @@ func New(opts Options) *Desktop {
 }
 
 // Run shows the gateway until parent ends, or the gateway goes, which is an error.
-// Without a tray it goes on with notifications.
+// Without a tray it goes on with notifications, unless it is attached: then the
+// error wraps tray.ErrNoTray.
 func (d *Desktop) Run(parent context.Context) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	var work sync.WaitGroup
@@ -91,7 +95,11 @@ func (d *Desktop) Run(parent context.Context) error {
 			d.log.Warn("the tray cannot be shown yet; it appears when there is a panel for it", "reason", why)
 		},
 	})
-	if err != nil {
+	switch {
+	case err != nil && d.opts.Attached:
+		return err // there is nothing else to do
+	case err != nil:
+		d.trayless.Store(true)
 		d.log.Warn("going on without a tray", "reason", err)
 	}
 	<-ctx.Done()
@@ -131,6 +139,9 @@ func (d *Desktop) state(ctx context.Context) model.State {
 
 // Raise brings the window up for a second start of the program.
 func (d *Desktop) Raise(ctx context.Context) control.Raised {
+	if d.opts.Show == nil && d.trayless.Load() {
+		return control.Raised{Message: "it has neither tray nor windows there"}
+	}
 	if d.opts.Show == nil {
 		d.remind(ctx)
 		return control.Raised{Message: "it has a tray, but no window to bring up (" + d.opts.NoWindows + ")"}

@@ -2,6 +2,7 @@ package desktop
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -55,6 +56,13 @@ func (d *Desktop) tell(ctx context.Context, pending []approvals.Request) error {
 	}
 	title, body := model.WaitingNotice(pending)
 	return d.notices.Show(ctx, tray.Notice{Title: title, Body: body})
+}
+
+// Tell shows a notification that stays when the program has ended.
+func Tell(ctx context.Context, title, body string) error {
+	var n tray.Notifier
+	err := n.Show(ctx, tray.Notice{Title: title, Body: body})
+	return errors.Join(err, n.Close())
 }
 
 // closeNotices takes back what is shown, and hangs up.
