@@ -18,11 +18,11 @@ deps:
 
 ## build: the program, in bin/
 build:
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) .
+	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) .
 
 ## headless: one static binary with every door but the windows
 headless:
-	CGO_ENABLED=0 $(GO) build -tags headless -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)-headless .
+	CGO_ENABLED=0 $(GO) build -tags headless -ldflags '$(LDFLAGS)' -o $(BIN)-headless .
 
 ## run: serve with your own configuration
 run: build
@@ -31,8 +31,8 @@ run: build
 ## demo: see it work, without a key and without a network
 demo:
 	@scripts/deps.sh go
-	@$(MAKE) --no-print-directory build
-	$(BIN) demo $(DEMO_FLAGS)
+	@$(MAKE) --no-print-directory headless
+	$(BIN)-headless demo $(DEMO_FLAGS)
 
 ## test: everything, with the race detector and real MCP servers
 test: deps npm
@@ -58,8 +58,7 @@ test/copilot/node_modules/.installed: test/copilot/package-lock.json
 ## lint: formatting, vet, staticcheck, known vulnerabilities, go.mod
 lint: cross
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt would change:" $$unformatted; exit 1; }
-	$(GO) vet ./...
-	$(GO) run $(STATICCHECK) ./...
+	CGO_ENABLED=0 $(GO) run $(STATICCHECK) -tags headless ./...
 	$(GO) mod tidy -diff
 	@if curl -sfm 5 -o /dev/null https://vuln.go.dev/index/db.json; then $(GO) run $(GOVULNCHECK) ./...; \
 	 else echo "govulncheck: the vulnerability database cannot be reached; skipped"; fi
