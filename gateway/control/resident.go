@@ -150,7 +150,7 @@ func Dial(ctx context.Context, home config.Home) (*Client, error) {
 		return nil, ErrNoResident
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; %s", err, elsewhere)
 	}
 	client := newClient(info, func(ctx context.Context) (net.Conn, error) {
 		dialer := net.Dialer{Timeout: 2 * time.Second}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -79,10 +80,16 @@ func (d *document) denied() bool {
 
 // outcome is how the command ends that got this answer.
 func (d *document) outcome() error {
-	if d.Content == "" && d.denied() {
+	if d.denied() && !d.answered() {
 		return errDenied
 	}
 	return nil
+}
+
+// answered reports whether there is an answer. The gateway's own sentence, in
+// the place of one, is none.
+func (d *document) answered() bool {
+	return d.Content != "" && !(d.Stopped != "" && strings.HasSuffix(d.Content, loop.NoAnswer))
 }
 
 // asker sends a chat request.

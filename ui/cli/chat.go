@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pointsman/approvals"
+	"pointsman/gateway/config"
 )
 
 // chatFlags are what `chat` is asked for.
@@ -100,16 +101,31 @@ func (a *app) prompt(args []string, f chatFlags) (prompt string, talk bool, err 
 		}
 		return "", true, nil
 	default:
-		text, err := io.ReadAll(a.Stdin)
-		if err != nil {
-			return "", false, fmt.Errorf("reading the prompt: %w", err)
+		if prompt, err = a.readPrompt(); err != nil {
+			return "", false, err
 		}
-		prompt = string(text)
 	}
 	if strings.TrimSpace(prompt) == "" {
 		return "", false, usagef("the prompt is empty; give it as an argument, or `-` to read it from the standard input")
 	}
 	return prompt, false, nil
+}
+
+// readPrompt reads the prompt from the standard input, and no more of it than
+// the gateway takes.
+func (a *app) readPrompt() (string, error) {
+	most := config.Default().Gateway.MaxBodyBytes
+	if store, err := a.load(loading{dotEnv: true}); err == nil { // that it fails is told later, if it matters
+		most = store.Config().Gateway.MaxBodyBytes
+	}
+	text, err := io.ReadAll(io.LimitReader(a.Stdin, most+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("reading the prompt: %w", err)
+	case int64(len(text)) > most:
+		return "", fmt.Errorf("the prompt on the standard input is longer than %d bytes, the most that the gateway takes; give less, or raise gateway.max_body_bytes", most)
+	}
+	return string(text), nil
 }
 
 // converse answers one prompt, or talks until the input ends.
@@ -204,6 +220,9 @@ func (c *conversation) say(ctx context.Context, text string) error {
 		d, err = asker(c.post).stream(ctx, request, c.screen.Answer)
 	}
 	ended(err == nil)
+	if err != nil && d.Error == nil {
+		err = c.wentAway(ctx, err)
+	}
 	if c.flags.json {
 		return c.print(d, err)
 	}
@@ -216,6 +235,19 @@ func (c *conversation) say(ctx context.Context, text string) error {
 	}
 	c.messages = append(c.messages, message{"assistant", d.Content})
 	return d.outcome()
+}
+
+// wentAway returns err, or that the resident is gone when that is why.
+func (c *conversation) wentAway(ctx context.Context, err error) error {
+	if !c.conn.attached() || ctx.Err() != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, endingPatience)
+	defer cancel()
+	if _, silent := c.conn.MayAnswer(ctx); silent == nil {
+		return err
+	}
+	return errors.New("the running Pointsman went away; what it was doing is unknown: see `pointsman journal`")
 }
 
 // print prints the document, an error in it, too.

@@ -1,10 +1,17 @@
 package cli_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -92,6 +99,7 @@ func TestChatFailures(t *testing.T) {
 		{"unknown model", scratchConfig, []string{"--model", "nope", "hi"}, 1, `"nope" is unknown`},
 		{"unreachable provider", withProvider("http://127.0.0.1:1/v1", "router_settings: {num_retries: 0}\n"), []string{"hi"}, 1, "corp"},
 		{"a denial left no answer", withProvider(provider(t, "scratch__write_file", write, ""), scratchServer), []string{"hi"}, 3, "was not approved"},
+		{"a denial left the gateway's own sentence", withProvider(callingProvider(t, "scratch__write_file", write), scratchServer+"tools: {max_rounds: 2}\n"), []string{"hi"}, 3, "was not approved"},
 		{"a denial left an answer", withProvider(provider(t, "scratch__write_file", write, "I may not."), scratchServer), []string{"hi"}, 0, "denied"},
 	}
 	for _, test := range tests {
@@ -110,6 +118,94 @@ func TestChatFailures(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// callingProvider is a model provider that calls a tool whatever it is told.
+func callingProvider(t *testing.T, tool, arguments string) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		message := map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{
+			map[string]any{"index": 0, "id": "call_1", "type": "function", "function": map[string]string{"name": tool, "arguments": arguments}},
+		}}
+		if bytes.Contains(body, []byte(`"stream":true`)) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			writeChunk(w, map[string]any{"index": 0, "delta": message, "finish_reason": "tool_calls"})
+			fmt.Fprint(w, "data: [DONE]\n\n")
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{"id": "x", "object": "chat.completion", "model": "m", "choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": "tool_calls"}}})
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// endless is input that never ends.
+type endless struct{ read atomic.Int64 }
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'y'
+	}
+	e.read.Add(int64(len(p)))
+	return len(p), nil
+}
+
+func TestPromptIsBounded(t *testing.T) {
+	r := newRig(t, "default_model: demo\ngateway: {max_body_bytes: 1048576}\n")
+	in, errs := &endless{}, &syncBuffer{}
+	code := cli.Run(t.Context(), r.options(in, io.Discard, errs, []string{"chat", "-"}))
+	if code != 1 || !strings.Contains(errs.String(), "gateway.max_body_bytes") || in.read.Load() > 4<<20 {
+		t.Errorf("ended with %d after %d bytes: %s", code, in.read.Load(), errs)
+	}
+}
+
+// A configuration that the resident does not have is not taken for its own.
+func TestAnotherConfiguration(t *testing.T) {
+	r := newRig(t, scratchConfig)
+	r.serve()
+	own, other := filepath.Join(r.home, "config.yaml"), filepath.Join(r.home, "other.yaml")
+	if err := os.WriteFile(other, []byte("default_model: demo\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{"chat hi", "tools", "servers", "models"} {
+		got := r.run("", append(strings.Fields(args), "--config", other)...)
+		if got.code != 1 || got.out != "" || !strings.Contains(got.errors, own) || !strings.Contains(got.errors, other) {
+			t.Errorf("%s: %+v", args, got)
+		}
+		r.must(append(strings.Fields(args), "--config", own)...)
+	}
+	if got := r.must("status", "--config", other); !strings.Contains(got.errors, own) || !strings.Contains(got.errors, other) {
+		t.Errorf("status: %+v", got)
+	}
+	r.env["POINTSMAN_CONFIG"] = other
+	if got := r.run("", "models"); got.code != 1 || !strings.Contains(got.errors, own) {
+		t.Errorf("named by the environment: %+v", got)
+	}
+}
+
+func TestConfigInForceIsTheResidents(t *testing.T) {
+	r := newRig(t, scratchConfig)
+	const listen = "127.0.0.1:0" // as the flag of serve says, and the file does not
+	r.serve()
+	for _, args := range []string{"config show", "config show --json"} {
+		got := r.must(strings.Fields(args)...)
+		if !strings.Contains(got.out, listen) || !strings.Contains(got.errors, "the running Pointsman") {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+	loosened := scratchConfig + "approvals: {require: false}\n"
+	if err := os.WriteFile(filepath.Join(r.home, "config.yaml"), []byte(loosened), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the change is held back", func() bool { return strings.Contains(r.must("config", "show").errors, "approvals.require") })
+	if got := r.must("config", "show").out; !strings.Contains(got, listen) || strings.Contains(got, "require: false") {
+		t.Errorf("not what is in force: %s", got)
 	}
 }
 

@@ -178,6 +178,8 @@ To begin:  pointsman demo     see it work, without a key and without a network
 		SilenceUsage:  true,
 		Args:          subcommandsOnly,
 	}
+	root.Version = a.Version
+	root.SetVersionTemplate(strings.ReplaceAll(a.versionLine(), "{{", "") + "\n")
 	a.resideAlone(root)
 	root.PersistentFlags().StringVar(&a.configPath, "config", "", "read the configuration from `PATH`")
 	root.SetFlagErrorFunc(flagError)

@@ -29,6 +29,7 @@ func TestUsage(t *testing.T) {
 		{"two formats", "journal --json --csv", "not both"},
 		{"no time", "journal --since yesterday", "24h"},
 		{"no outcome", "journal --outcome denid", `did you mean "denied"?`},
+		{"nothing like an outcome", "journal --outcome foo", "ok, failed, denied, not_answered, withdrawn"},
 		{"negative limit", "journal --limit -1", "negative"},
 		{"empty prompt", "chat -", "the prompt is empty"},
 		{"secret as an argument", "keys set openai sk-verysecret", "type it, or pipe it in"},
@@ -62,6 +63,14 @@ func TestHelpShowsAnExample(t *testing.T) {
 				t.Errorf("got %d, %q, %q", got.code, got.out, got.errors)
 			}
 		})
+	}
+}
+
+func TestHelpHasNoSillyDefault(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"serve", "--help"}} {
+		if got := newRig(t, "").must(args...).out; !strings.Contains(got, "--port") || strings.Contains(got, "-1") {
+			t.Errorf("%v prints %s", args, got)
+		}
 	}
 }
 

@@ -2,11 +2,17 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"pointsman/approvals"
+	"pointsman/gateway"
 	"pointsman/gateway/config"
+	"pointsman/gateway/control"
 	"pointsman/gateway/secrets"
 )
 
@@ -36,23 +42,89 @@ func (a *app) configPathCommand() error {
 	return a.print("%s", file)
 }
 
-func (a *app) configShow(ctx context.Context, asJSON bool) error {
-	store, err := a.load(loading{})
-	if err != nil {
-		return err
-	}
-	if !asJSON {
-		text, err := store.Config().YAML()
+// configInForce is a configuration as it is shown, without secrets.
+type configInForce struct {
+	YAML   string          `json:"yaml"`
+	Values json.RawMessage `json:"values"` // what --json prints
+	Held   []string        `json:"held"`   // what the file has and waits for the next start
+	Error  string          `json:"error"`  // why the rest cannot be told
+}
+
+// configViews shows the resident's configuration in force at its control socket.
+func (a *app) configViews(g *gateway.Gateway, store *config.Store) map[string]func(context.Context) any {
+	return map[string]func(context.Context) any{"config": func(ctx context.Context) any {
+		shown, err := a.inForce(ctx, g.Config(), store)
 		if err != nil {
-			return err
+			return configInForce{Error: err.Error()}
 		}
-		return a.print("%s", trimNewline(text))
+		shown.Held = store.Held()
+		return shown
+	}}
+}
+
+// inForce makes a configuration that store has loaded presentable.
+func (a *app) inForce(ctx context.Context, cfg *config.Config, store *config.Store) (configInForce, error) {
+	text, err := cfg.YAML()
+	if err != nil {
+		return configInForce{}, err
 	}
 	resolver := secrets.NewResolver(a.Keychain, store.LookupEnv, nil)
-	return printJSON(a.Stdout, store.Config().Describe(func(s config.Secret) bool {
+	values, err := json.Marshal(cfg.Describe(func(s config.Secret) bool {
 		value, err := resolver.Resolve(ctx, string(s))
 		return err == nil && value != ""
 	}))
+	return configInForce{YAML: trimNewline(text), Values: values}, err
+}
+
+// configShow prints what the resident runs with, or what would be in force if
+// one were started.
+func (a *app) configShow(ctx context.Context, asJSON bool) error {
+	shown, err := a.residentConfig(ctx)
+	if shown == nil && err == nil {
+		var store *config.Store
+		if store, err = a.load(loading{}); err != nil {
+			return err
+		}
+		var own configInForce
+		own, err = a.inForce(ctx, store.Config(), store)
+		shown = &own
+	}
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(a.Stdout, shown.Values)
+	}
+	return a.print("%s", shown.YAML)
+}
+
+// residentConfig asks the resident what is in force; nil when there is none, or
+// the user wants to see another file than it has.
+func (a *app) residentConfig(ctx context.Context) (*configInForce, error) {
+	client, err := a.resident(ctx)
+	if errors.Is(err, control.ErrNoResident) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	if other := a.otherConfig(client.Info); other != nil {
+		a.tell("note: %v", other)
+		return nil, nil
+	}
+	var shown configInForce
+	if err := client.Get(ctx, "/config", &shown); err != nil {
+		return nil, err
+	}
+	if shown.Error != "" {
+		return nil, fmt.Errorf("the running Pointsman cannot show its configuration: %s", shown.Error)
+	}
+	a.tell("note: this is what the running Pointsman (process %d) works with", client.Info.PID)
+	if len(shown.Held) > 0 {
+		a.tell("note: the file's changes of %s loosen a gate; the running Pointsman holds them back until its next start", approvals.Visible(strings.Join(shown.Held, ", ")))
+	}
+	return &shown, nil
 }
 
 // configCheck prints every fault, and the warnings.

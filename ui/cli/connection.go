@@ -5,7 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -38,9 +38,10 @@ func (c *connection) Close() error { return c.close() }
 // opening says what a gateway of this process must be able to do.
 type opening struct {
 	loading
-	noMCP    bool
-	start    bool        // connect the MCP servers
-	attended func() bool // nil: nobody can be asked
+	noMCP     bool
+	start     bool        // connect the MCP servers
+	attended  func() bool // nil: nobody can be asked
+	anyConfig bool        // a resident with another configuration than the named one will do
 }
 
 // open attaches to the resident, or opens a gateway in this process.
@@ -51,7 +52,7 @@ func (a *app) open(ctx context.Context, how opening) (*connection, error) {
 	}
 	client, err := control.Dial(ctx, home)
 	if err == nil {
-		return &connection{Client: client, close: func() error { client.Close(); return nil }}, nil
+		return a.attach(client, how)
 	}
 	if !errors.Is(err, control.ErrNoResident) {
 		return nil, fmt.Errorf("looking for a running Pointsman: %w", err)
@@ -71,6 +72,45 @@ func (a *app) open(ctx context.Context, how opening) (*connection, error) {
 		g.Start()
 	}
 	return a.local(ctx, g), nil
+}
+
+// attach works with the resident, unless the user names another configuration
+// than it has.
+func (a *app) attach(client *control.Client, how opening) (*connection, error) {
+	if other := a.otherConfig(client.Info); other != nil {
+		if !how.anyConfig {
+			client.Close()
+			return nil, fmt.Errorf("%w; stop it first, leave that out, or give this one a home of its own with POINTSMAN_HOME", other)
+		}
+		a.tell("note: %v", other)
+	}
+	return &connection{Client: client, close: func() error { client.Close(); return nil }}, nil
+}
+
+// otherConfig returns what is wrong when the user names a configuration, and it
+// is not the resident's; nil when there is nothing wrong.
+func (a *app) otherConfig(info control.Info) error {
+	if a.configPath == "" && a.Getenv("POINTSMAN_CONFIG") == "" && a.Getenv("ORCHESTRATOR_CONFIG") == "" {
+		return nil
+	}
+	named, err := config.Find(a.configPath, a.Getenv)
+	if err != nil {
+		return err
+	}
+	if info.Config == "" || sameConfig(named, info.Config) {
+		return nil
+	}
+	return fmt.Errorf("the running Pointsman (process %d) has the configuration %s, not %s", info.PID, approvals.Visible(info.Config), approvals.Visible(named))
+}
+
+// sameConfig reports whether two paths name the same file.
+func sameConfig(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return a == b
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 // newGateway makes a gateway of this user's, with what opts leave open filled in.
@@ -99,7 +139,7 @@ func (a *app) local(ctx context.Context, g *gateway.Gateway) *connection {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ln, client := control.Local(control.Info{PID: os.Getpid(), Since: time.Now()})
 	client.Secret = rand.Text()
-	server := controlServer(g, client.Secret, nil, nil)
+	server := controlServer(g, control.Options{Secret: client.Secret})
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(ctx, ln) }) // it ends when it is told to, and its client sees if it fails
 	return &connection{Client: client, own: g, close: func() error {
@@ -111,16 +151,17 @@ func (a *app) local(ctx context.Context, g *gateway.Gateway) *connection {
 	}}
 }
 
-// controlServer serves a gateway's control socket. raise is nil where there is
-// nothing to bring up.
-func controlServer(g *gateway.Gateway, secret string, raise func(context.Context) control.Raised, log *slog.Logger) *control.Server {
-	return control.NewServer(control.Options{
-		Gateway: g, Secret: secret, Views: views(g), Raise: raise, Logger: log,
-		Open: func() bool { return g.Config().Approvals.Control },
-	})
+// controlServer serves a gateway's control socket. opts says what it has more
+// than every gateway.
+func controlServer(g *gateway.Gateway, opts control.Options) *control.Server {
+	all := views(g)
+	maps.Copy(all, opts.Views)
+	opts.Gateway, opts.Views = g, all
+	opts.Open = func() bool { return g.Config().Approvals.Control }
+	return control.NewServer(opts)
 }
 
-// deskOf is how this command answers approvals: at its own gateway's desk, or
+// desk is how this command answers approvals: at its own gateway's desk, or
 // through the resident.
 func (c *connection) desk() desk {
 	if c.own != nil {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,7 +38,7 @@ func (a *app) journalCommand() *cobra.Command {
 	flags.StringVar(&f.since, "since", "", "rows since `WHEN`: how long ago (24h), or a time (2026-01-31T12:00:00Z)")
 	flags.StringVar(&f.server, "server", "", "calls to server `NAME`")
 	flags.StringVar(&f.tool, "tool", "", "calls of tool `NAME`")
-	flags.StringVar(&f.outcome, "outcome", "", "rows that ended as `OUTCOME`: ok, failed, denied, not_answered, withdrawn, invalid, timeout, cancelled, unknown")
+	flags.StringVar(&f.outcome, "outcome", "", "rows that ended as `OUTCOME`: "+strings.Join(outcomes, ", "))
 	flags.StringVar(&f.text, "text", "", "rows that hold `TEXT`")
 	flags.IntVar(&f.limit, "limit", 0, "at most `N` rows (50 for a table, otherwise all)")
 	flags.BoolVar(&f.runs, "runs", false, "runs instead of calls")
@@ -59,7 +60,7 @@ func (f journalFlags) filter(now time.Time) (journal.Filter, error) {
 		return filter, usagef("--limit %d is negative", f.limit)
 	}
 	if f.outcome != "" && !f.runs && !slices.Contains(outcomes, f.outcome) {
-		return filter, usagef("--outcome %q is not known%s", f.outcome, meant(f.outcome, outcomes))
+		return filter, usagef("--outcome %q is not known%s; give one of %s", f.outcome, meant(f.outcome, outcomes), strings.Join(outcomes, ", "))
 	}
 	if f.since == "" {
 		return filter, nil

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -103,7 +105,7 @@ func (a *app) toolsCommand() *cobra.Command {
 		Example: "  pointsman tools --server filesystem\n  pointsman tools --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return look(cmd.Context(), a, looking[[]tools.Row]{
-				view: "tools", how: opening{start: true}, before: a.awaitServers,
+				view: "tools", how: opening{start: true}, before: a.awaitServer(server),
 				keep: func(rows []tools.Row) []tools.Row { return ofServer(rows, server) }, show: a.showTools,
 			}, asJSON)
 		},
@@ -117,6 +119,31 @@ func (a *app) toolsCommand() *cobra.Command {
 		RunE:    func(*cobra.Command, []string) error { return tools.ClassifyLines(a.Stdin, a.Stdout) },
 	})
 	return cmd
+}
+
+// awaitServer is awaitServers, and refuses a server that is not configured; ""
+// means all of them.
+func (a *app) awaitServer(name string) func(context.Context, *connection) error {
+	return func(ctx context.Context, c *connection) error {
+		if err := a.awaitServers(ctx, c); err != nil || name == "" {
+			return err
+		}
+		var list []servers.Status
+		if err := c.Get(ctx, "/servers", &list); err != nil {
+			return err
+		}
+		var known []string
+		for _, s := range list {
+			known = append(known, s.Name)
+		}
+		switch {
+		case slices.Contains(known, name):
+			return nil
+		case len(known) == 0:
+			return fmt.Errorf("no server %q: no MCP server is configured", name)
+		}
+		return fmt.Errorf("no server %q%s; configured are %s", name, meant(name, known), strings.Join(known, ", "))
+	}
 }
 
 func ofServer(rows []tools.Row, server string) []tools.Row {
@@ -190,9 +217,9 @@ func (a *app) statusCommand() *cobra.Command {
 		Example: "  pointsman status\n  pointsman status --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
-				return look(cmd.Context(), a, looking[json.RawMessage]{view: "status"}, true)
+				return look(cmd.Context(), a, looking[json.RawMessage]{view: "status", how: opening{anyConfig: true}}, true)
 			}
-			return look(cmd.Context(), a, looking[gateway.Status]{view: "status", show: a.showStatus}, false)
+			return look(cmd.Context(), a, looking[gateway.Status]{view: "status", how: opening{anyConfig: true}, show: a.showStatus}, false)
 		},
 	}
 	jsonFlag(cmd, &asJSON)

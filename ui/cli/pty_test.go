@@ -4,7 +4,9 @@ package cli_test
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +15,8 @@ import (
 
 	"github.com/creack/pty"
 
+	"pointsman/gateway/config"
+	"pointsman/gateway/control"
 	"pointsman/ui/cli"
 )
 
@@ -283,6 +287,98 @@ func TestWatching(t *testing.T) {
 	}
 	cancel()
 	<-watched
+}
+
+// What a model says must not control the terminal; a file gets it as it is.
+func TestAnswersAreHarmless(t *testing.T) {
+	nasty := "a\x1b[2Jb\u202ec\u2066d\u200be\U000e0041f\u2028g\u00a0h"
+	r, p := newRig(t, withProvider(provider(t, "", "", nasty), "")), newPerson(t)
+	if code := cli.Run(t.Context(), r.options(strings.NewReader(""), p.tty, io.Discard, []string{"chat", "hi"})); code != 0 {
+		t.Fatalf("ended with %d", code)
+	}
+	p.sees("a[2Jbcdef g\u00a0h")
+	if got := r.must("chat", "hi").out; got != nasty+"\n" {
+		t.Errorf("a file gets %q", got)
+	}
+}
+
+// slowDesk is a resident's control socket at which what is answered is gone from
+// the desk before its answer is confirmed, and the first answer fails.
+func slowDesk(t *testing.T, home string) (answered <-chan string) {
+	t.Helper()
+	resident, err := control.Claim(config.Home{Runtime: filepath.Join(home, "run")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := resident.Listen("127.0.0.1:1", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting, answers := make(chan string, 2), make(chan string, 2)
+	waiting <- `[{"id":"one","server":"s","tool":"t","class":"write"}]`
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /approvals/right", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"may_answer":true}`) })
+	mux.HandleFunc("GET /approvals/watch", func(w http.ResponseWriter, r *http.Request) {
+		for {
+			select {
+			case list := <-waiting:
+				fmt.Fprintln(w, list)
+				_ = http.NewResponseController(w).Flush()
+			case <-r.Context().Done():
+				return
+			}
+		}
+	})
+	mux.HandleFunc("POST /approvals/{id}", func(w http.ResponseWriter, r *http.Request) {
+		waiting <- `[{"id":"two","server":"s","tool":"t","class":"write"}]`
+		select {
+		case <-r.Context().Done(): // given up
+			return
+		case <-time.After(settled):
+		}
+		answers <- r.PathValue("id")
+		if r.PathValue("id") == "one" {
+			w.WriteHeader(http.StatusInternalServerError)
+			fmt.Fprint(w, `{"error":"not now"}`)
+			return
+		}
+		fmt.Fprint(w, `{"counted":true}`)
+	})
+	server := &http.Server{Handler: mux}
+	served := make(chan struct{})
+	go func() { defer close(served); _ = server.Serve(ln) }()
+	t.Cleanup(func() { _ = server.Close(); <-served; _ = resident.Release() })
+	return answers
+}
+
+// An answer that was given reaches the desk, and one that does not is no reason
+// to stop watching.
+func TestWatchingGoesOn(t *testing.T) {
+	r, p := newRig(t, ""), newPerson(t)
+	answered := slowDesk(t, r.home)
+	ctx, cancel := context.WithCancel(t.Context())
+	watched := make(chan int, 1)
+	go func() { watched <- cli.Run(ctx, r.options(p.tty, io.Discard, p.tty, []string{"approvals", "watch"})) }()
+	for _, id := range []string{"one", "two"} {
+		eventually(t, id+" is answered", func() bool {
+			p.types("y\n")
+			time.Sleep(settled)
+			select {
+			case got := <-answered:
+				return got == id
+			default:
+				return false
+			}
+		})
+	}
+	p.sees("The answer did not arrive: not now")
+	select {
+	case code := <-watched:
+		t.Errorf("watching ended with %d: %s", code, p.screen)
+	default:
+	}
+	cancel()
+	p.ends(watched)
 }
 
 func TestKeyIsTypedUnseen(t *testing.T) {

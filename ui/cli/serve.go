@@ -9,6 +9,7 @@ import (
 	"net"
 	"runtime/debug"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -56,6 +57,7 @@ func (a *app) serveCommand() *cobra.Command {
 func (f *serveFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.listen, "listen", "", "listen on `ADDRESS`, such as 127.0.0.1:8640")
 	cmd.Flags().IntVar(&f.port, "port", -1, "listen on this `PORT` of the configured address; 0 takes a free one")
+	cmd.Flags().Lookup("port").DefValue = "0" // which help does not show; -1 is no port
 	cmd.Flags().StringVar(&f.ask, "ask", "terminal", "`WHERE` risky calls are asked about: terminal or none")
 	choices(cmd, "ask", "terminal", "none")
 	cmd.Flags().BoolVar(&f.noMCP, "no-mcp", false, "do not connect the MCP servers")
@@ -103,6 +105,9 @@ func (a *app) serve(ctx context.Context, how serving) (err error) {
 	}
 	store, err := a.load(how.loading)
 	if err != nil {
+		return err
+	}
+	if err := a.checkKey(ctx, store); err != nil {
 		return err
 	}
 	resident, err := control.Claim(home)
@@ -157,7 +162,8 @@ func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Re
 	}
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return g.Serve(ctx, ln) })
-	work.Go(func() error { return controlServer(g, rand.Text(), raise, log).Serve(ctx, door) })
+	server := controlServer(g, control.Options{Secret: rand.Text(), Raise: raise, Logger: log, Views: a.configViews(g, store)})
+	work.Go(func() error { return server.Serve(ctx, door) })
 	g.Start()
 	a.announce(ln, store, how.flags.noMCP)
 	work.Go(func() error { return a.tellKey(g, store.Config()) })
@@ -221,6 +227,26 @@ func counted(n int, thing string) string {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// keyPatience bounds the look for the key before anything begins.
+const keyPatience = 50 * time.Millisecond
+
+// checkKey fails when there is no keychain to have the clients' key from: then
+// nobody could ever connect. A keychain that is slow, or locked, may answer
+// later (see tellKey).
+func (a *app) checkKey(ctx context.Context, store *config.Store) error {
+	cfg := store.Config().Gateway
+	if cfg.Auth == "none" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, keyPatience)
+	defer cancel()
+	_, err := secrets.NewResolver(a.Keychain, store.LookupEnv, nil).Resolve(ctx, string(cfg.APIKey))
+	if errors.Is(err, secrets.ErrUnavailable) {
+		return fmt.Errorf("reading the gateway's key: %w", err)
+	}
+	return nil
 }
 
 // tellKey makes sure that there is a key for clients, and tells where. A locked

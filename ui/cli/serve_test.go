@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -82,10 +83,21 @@ func TestServeRefusals(t *testing.T) {
 				r.keychain = test.chain
 			}
 			got := r.run("", "serve", "--port", "0")
-			if got.code != 1 || !strings.Contains(got.errors, test.says) {
+			if got.code != 1 || !strings.Contains(got.errors, test.says) || strings.Contains(got.errors, "serves http") {
 				t.Errorf("got %+v, want %q", got, test.says)
 			}
 		})
+	}
+}
+
+func TestUnusableHome(t *testing.T) {
+	r := newRig(t, "")
+	file := filepath.Join(r.home, "config.yaml") // is no directory
+	for _, args := range []string{"serve --port 0", "chat hi"} {
+		r.env["POINTSMAN_HOME"], r.env["POINTSMAN_CONFIG"] = filepath.Join(file, "x"), file
+		if got := r.run("", strings.Fields(args)...); got.code != 1 || !strings.Contains(got.errors, "set POINTSMAN_HOME") {
+			t.Errorf("%s: %+v", args, got)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,28 +15,48 @@ import (
 // leastColumn is how narrow a column gets before the line is allowed to wrap.
 const leastColumn = 8
 
+// widestCell is how many columns a cell gets where there is no terminal. The
+// whole of it is in the data that --json prints.
+const widestCell = 120
+
 // table prints rows in aligned columns, cut to the terminal's width. Cells are
 // shown as text: what could hide or move something is written out.
 func (a *app) table(header []string, rows [][]string) error {
+	width := a.widthOf(a.Stdout)
 	lines := append([][]string{header}, rows...)
 	widths := make([]int, len(header))
 	for _, line := range lines {
 		for i := range line {
-			line[i] = approvals.Visible(line[i])
+			line[i] = shownCell(line[i], cmp.Or(width, widestCell))
 			widths[i] = max(widths[i], columns(line[i]))
 		}
 	}
-	narrow(widths, a.widthOf(a.Stdout))
+	narrow(widths, width)
 	out := bufio.NewWriter(a.Stdout)
 	for _, line := range lines {
 		cells := make([]string, len(line))
 		for i, cell := range line {
-			cells[i] = pad(fit(cell, widths[i]), widths[i])
+			if cells[i] = fit(cell, widths[i]); i < len(line)-1 {
+				cells[i] = pad(cells[i], widths[i])
+			}
 		}
 		// A writer that fails does so at the flush, too.
 		_, _ = fmt.Fprintln(out, strings.TrimRight(strings.Join(cells, "  "), " "))
 	}
 	return out.Flush()
+}
+
+// shownCell is a cell's text as it is shown, in at most width columns. Only the
+// beginning of a long one is looked at.
+func shownCell(text string, width int) string {
+	const chars = 4 // as many are kept for each column: some take none
+	n := 0
+	for i := range text {
+		if n++; n > chars*width {
+			return fit(approvals.Visible(text[:i]), width-1) + ellipsis
+		}
+	}
+	return fit(approvals.Visible(text), width)
 }
 
 // narrow takes columns away from the widest until the line fits into width;

@@ -40,7 +40,25 @@ func TestTableFitsTheTerminal(t *testing.T) {
 			}
 		}
 	}
-	if whole := r.must("models").out; !strings.Contains(whole, strings.TrimSpace(label)) || strings.Contains(whole, "\x1b") {
+	if whole := r.must("models").out; !strings.Contains(whole, strings.Repeat("wörter 世界 ", 9)) || strings.Contains(whole, "\x1b") {
 		t.Errorf("without a terminal something is cut, or not shown as text: %q", whole)
+	}
+}
+
+// One huge cell makes neither its own row nor the others long.
+func TestTableOfHugeCells(t *testing.T) {
+	huge := strings.Repeat("x", 1<<20)
+	r := newRig(t, fmt.Sprintf("models:\n  - {id: own-model, provider: openai, label: %q}\n  - {id: other, provider: openai, label: short}\n", huge))
+	got := r.must("models").out
+	if !strings.Contains(got, strings.Repeat("x", 100)) || !strings.Contains(got, "…") {
+		t.Errorf("the beginning is not shown: %.300q", got)
+	}
+	for line := range strings.Lines(got) {
+		if len(line) > 400 {
+			t.Errorf("a line of %d bytes: %.100q", len(line), line)
+		}
+		if strings.HasPrefix(line, "other") && !strings.HasSuffix(line, "short\n") {
+			t.Errorf("the last column is padded: %q", line)
+		}
 	}
 }

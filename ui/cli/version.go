@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -22,9 +23,14 @@ func (a *app) versionCommand() *cobra.Command {
 			if asJSON {
 				return printJSON(a.Stdout, build{a.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH})
 			}
-			return a.print("pointsman %s (%s, %s/%s)", a.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return a.print("%s", a.versionLine())
 		},
 	}
 	jsonFlag(cmd, &asJSON)
 	return cmd
+}
+
+// versionLine is what `version` and --version print.
+func (a *app) versionLine() string {
+	return fmt.Sprintf("pointsman %s (%s, %s/%s)", a.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

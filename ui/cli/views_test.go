@@ -71,15 +71,22 @@ func TestToolsOfTheBuiltinServer(t *testing.T) {
 			t.Errorf("%s: there %t, risky %t", name, ok, got)
 		}
 	}
-	if got := r.must("tools", "--json", "--server", "other").out; strings.TrimSpace(got) != "[]" {
-		t.Errorf("the tools of no server are %q", got)
-	}
 	if got := r.must("tools").out; !strings.HasPrefix(got, "TOOL ") || !strings.Contains(got, "scratch__write_file") {
 		t.Errorf("the table is %q", got)
 	}
 }
 
 // A plain user gets no server that they did not ask for.
+func TestToolsOfAnUnknownServer(t *testing.T) {
+	r := newRig(t, scratchConfig)
+	if got := r.run("", "tools", "--server", "scrath"); got.code != 1 || !strings.Contains(got.errors, `did you mean "scratch"?; configured are scratch`) {
+		t.Errorf("got %+v", got)
+	}
+	if got := r.must("tools", "--server", "scratch").out; !strings.Contains(got, "scratch__write_file") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestNothingIsServedUnasked(t *testing.T) {
 	r := newRig(t, "")
 	for _, args := range []string{"servers --json", "tools --json", "approvals list --json"} {
@@ -214,7 +221,9 @@ func TestKeychainThatDoesNotOpen(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	if got := newRig(t, "").must("version").out; !strings.HasPrefix(got, "pointsman v1.2.3 (go") {
-		t.Errorf("the version is %q", got)
+	for _, args := range []string{"version", "--version"} {
+		if got := newRig(t, "").must(args).out; !strings.HasPrefix(got, "pointsman v1.2.3 (go") || strings.Count(got, "\n") != 1 {
+			t.Errorf("%s prints %q", args, got)
+		}
 	}
 }
