@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -138,6 +140,49 @@ func (p *pointsman) ends(t *testing.T, code int) {
 	t.Helper()
 	receive(t, "the program's end", p.exited)
 	expect(t, "the exit code", p.cmd.ProcessState.ExitCode(), code)
+}
+
+// idleFor is how long the idle program is looked at.
+const idleFor = 5 * time.Second
+
+// TestIdle: with a tray and nothing to do, the program sleeps.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	if !inSession(t) {
+		return
+	}
+	b := newBus(t)
+	p := serve(t, withScratch(t))
+	b.trayItem(t, p.cmd.Process.Pid).line(t, "Serving ")
+	p.chatOnce(t.Context(), t, p.reading("one"))
+	http.DefaultClient.CloseIdleConnections()
+	time.Sleep(idleAfter)
+	before := p.ticks(t)
+	time.Sleep(idleFor)
+	if spent := p.ticks(t) - before; spent > 1 {
+		t.Errorf("the idle program took %d ticks in %s", spent, idleFor)
+	}
+}
+
+// idleAfter is when the program has settled after its last run: it gives memory
+// back then.
+const idleAfter = 7 * time.Second
+
+// ticks is the CPU time that the program has taken, in hundredths of a second.
+func (p *pointsman) ticks(t *testing.T) int {
+	t.Helper()
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(data), ") ")
+	fields := strings.Fields(rest)
+	user, userErr := strconv.Atoi(fields[11])
+	system, systemErr := strconv.Atoi(fields[12])
+	if userErr != nil || systemErr != nil {
+		t.Fatalf("reading %s", data)
+	}
+	return user + system
 }
 
 // TestTrayComesLater: without a panel the program serves, and says so; when one
