@@ -48,9 +48,7 @@ func cutSentence(text string) (sentence, rest string) {
 	return text, ""
 }
 
-// judgeSentence finds a change that a sentence says the tool makes. What comes
-// after the first sentence may tell the caller what to do, so there a verb
-// counts in its third person only, or after a word such as also.
+// judgeSentence finds a change that a sentence says the tool makes.
 func (v *vocabulary) judgeSentence(words []string, first bool) finding {
 	if isWordList(words) {
 		return finding{}
@@ -60,9 +58,11 @@ func (v *vocabulary) judgeSentence(words []string, first bool) finding {
 		if v.hedges[w] {
 			return finding{}
 		}
+		joined := i > 0 && v.coordinators[words[i-1]]
 		base := v.deed(w)
-		told := first || base != w || i > 0 && !v.joinsOnly(words[i-1])
-		if base != "" && told && (opening || v.coordinators[words[i-1]]) && v.hasObject(words[i+1:]) {
+		switch {
+		case base == "" || !first && base == w && !tells(words[:i]) || !v.hasObject(words[i+1:]):
+		case joined || opening && !v.laterDeeds[base]:
 			return found(v.classOf(base), weak, "description says that it also does:", w)
 		}
 		opening = opening && v.openers[w]
@@ -70,29 +70,39 @@ func (v *vocabulary) judgeSentence(words []string, first bool) finding {
 	return finding{}
 }
 
-// joinsOnly reports whether w joins two verbs of one kind, telling or asking.
-func (v *vocabulary) joinsOnly(w string) bool { return w == "and" || w == "or" || w == "then" }
+// tells reports whether a verb after these words is no order to the caller, as
+// "Add a filter" is and "Also add a row" is not. Sentences after the first
+// often say how to use the tool.
+func tells(before []string) bool {
+	if len(before) == 0 {
+		return false
+	}
+	last := before[len(before)-1]
+	return last != "and" && last != "or" && last != "then"
+}
 
 // deed returns the verb whose base or third person word is, or "".
 func (v *vocabulary) deed(word string) string {
-	if v.deeds[word] {
+	if v.isDeed(word) {
 		return word
 	}
 	stem, ok := strings.CutSuffix(word, "s")
 	if !ok {
 		return ""
 	}
-	if v.deeds[stem] {
+	if v.isDeed(stem) {
 		return stem
 	}
-	if y, ok := strings.CutSuffix(stem, "ie"); ok && v.deeds[y+"y"] {
+	if y, ok := strings.CutSuffix(stem, "ie"); ok && v.isDeed(y+"y") {
 		return y + "y"
 	}
-	if e, ok := strings.CutSuffix(stem, "e"); ok && v.deeds[e] {
+	if e, ok := strings.CutSuffix(stem, "e"); ok && v.isDeed(e) {
 		return e
 	}
 	return ""
 }
+
+func (v *vocabulary) isDeed(word string) bool { return v.deeds[word] || v.laterDeeds[word] }
 
 // hasObject reports whether the words after a verb begin with an object of
 // its own that is no question.

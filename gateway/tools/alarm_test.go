@@ -7,6 +7,27 @@ import (
 	"pointsman/gateway/tools"
 )
 
+func TestClassifyReadOnlyStatements(t *testing.T) {
+	c := newClassifier(t, nil, nil)
+	for _, tt := range []struct {
+		param, description string
+		want               approvals.Class
+	}{
+		{"sql", "Run a read-only SQL query.", approvals.Read},
+		{"sql", "Run a SQL query.", approvals.Execute},
+		{"sql", "Run a SQL query. The session is not read-only.", approvals.Execute},
+		{"command", "Run a read-only command.", approvals.Execute},
+	} {
+		t.Run(tt.param+" "+tt.description, func(t *testing.T) {
+			tool := modeTool("query", tt.param, map[string]any{"type": "string"})
+			tool["description"] = tt.description
+			if v := c.Classify(parse(t, tool), "query"); v.Class != tt.want {
+				t.Errorf("got %s (%q), want %s", v.Class, v.Evidence, tt.want)
+			}
+		})
+	}
+}
+
 // Names and descriptions as servers write them: + changes something, - only
 // reads. Each stands for a kind that is easily judged wrong.
 func TestClassifySentences(t *testing.T) {
@@ -45,6 +66,11 @@ func TestClassifySentences(t *testing.T) {
 		{'+', "delete_file", "Returns the content of the file before it goes.", readOnly},
 		{'+', "get_item", "Gets an item.", notReadOnly},
 		{'+', "invoice_reminder", "Send a reminder to a customer whose invoice is due.", nil},
+		{'+', "status", "Sets the user's status.", nil},
+		{'+', "user_details", "Set the details of a user.", nil},
+		{'+', "get_next_job", "Claims the next job of the queue and returns it.", nil},
+		{'+', "get_script", "Gets the script and runs it.", nil},
+		{'+', "fetch_and_store", "Fetches a feed for later.", nil},
 		{'+', "frobnicate", "Frobnicates the thing.", nil},
 		{'+', "createUser", "Get started by making a user.", readOnly},
 
@@ -77,6 +103,7 @@ func TestClassifySentences(t *testing.T) {
 		{'-', "estimate_cost", "Estimates what it would cost to deploy the stack.", nil},
 		{'-', "describe_instance", "Describes an instance. Stopped and terminated ones are shown for an hour.", nil},
 		{'-', "read_file", "Reads a file. Must be called before an edit. Only works within allowed directories.", nil},
+		{'-', "check_health", "Runs a check of each subsystem and reports what it found.", nil},
 		{'-', "weather", "Get the weather for a city.", nil},
 		{'-', "docs", "Search the docs.", readOnly},
 		{'-', "blame", "Shows who last changed each line of a file.", nil},

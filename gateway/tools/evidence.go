@@ -31,7 +31,7 @@ func (v *vocabulary) gather(def *Definition) evidence {
 	}
 	if e.name.reads() {
 		e.alarm = v.judgeAlarm(def.Description)
-		e.handed = v.judgeHanded(words, p)
+		e.handed = v.judgeHanded(words, p, def.Description)
 	}
 	return e
 }

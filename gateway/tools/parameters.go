@@ -142,18 +142,34 @@ func (v *vocabulary) takesOrders(name string, schema gjson.Result) bool {
 }
 
 // judgeHanded finds reading names that are handed something to execute, and
-// not to examine it.
-func (v *vocabulary) judgeHanded(words []string, p parameters) finding {
+// not to examine it. A statement counts for nothing where the description
+// promises a read-only database: such tools are as common as their promise.
+func (v *vocabulary) judgeHanded(words []string, p parameters, description string) finding {
 	for _, name := range p.handed {
 		examines := v.examines.text
 		if v.handed.shell[name] {
 			examines = v.examines.shell
+		}
+		if strings.HasPrefix(name, "sql") && promisesReadOnly(description) {
+			continue
 		}
 		if v.indexIn(examines, words) < 0 {
 			return found(approvals.Execute, strong, "it reads by executing its parameter", name)
 		}
 	}
 	return finding{}
+}
+
+// promisesReadOnly reports whether a description says read-only, and not that
+// something is not.
+func promisesReadOnly(description string) bool {
+	words := descriptionWords(description)
+	for i, w := range words {
+		if w == "readonly" || w == "read" && i+1 < len(words) && words[i+1] == "only" {
+			return i == 0 || words[i-1] != "not" && words[i-1] != "isn't"
+		}
+	}
+	return false
 }
 
 // judgeFiles finds tools that write what they read to a file of this machine.

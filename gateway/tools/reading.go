@@ -25,6 +25,9 @@ func (v *vocabulary) changesBeside(words []string, lead, i int) bool {
 	if !last && v.orders[word][words[i+1]] {
 		return true
 	}
+	if i == lead+2 && v.joints[words[i-1]] && v.words[word].role == either {
+		return true // two verbs: fetch_and_store
+	}
 	if i <= lead || v.words[word].role != risks && !v.imperatives[word] {
 		return false
 	}

@@ -78,6 +78,7 @@ type vocabularyFile struct {
 	Examines      kindLists                    `yaml:"examines"`
 	Executed      wordList                     `yaml:"executed"`
 	Deeds         wordList                     `yaml:"deeds"`
+	LaterDeeds    wordList                     `yaml:"later_deeds"`
 	Coordinators  wordList                     `yaml:"coordinators"`
 	Openers       wordList                     `yaml:"openers"`
 	Determiners   wordList                     `yaml:"determiners"`
@@ -111,7 +112,8 @@ type vocabulary struct {
 	orders                             map[string]map[string]bool // objects by verb
 	handed, examines                   kinds
 	executed                           map[string]bool
-	deeds, coordinators, openers       map[string]bool
+	deeds, laterDeeds                  map[string]bool
+	coordinators, openers              map[string]bool
 	determiners, hedges, lookups       map[string]bool
 	safe, risky                        nameSet
 	riskyClass                         map[string]approvals.Class // by entry of risky
@@ -172,7 +174,8 @@ func (v *vocabulary) addContexts(file *vocabularyFile) {
 	}
 	v.handed, v.examines = newKinds(file.Handed), newKinds(file.Examines)
 	v.executed = wordSet(file.Executed)
-	v.deeds, v.coordinators, v.openers = wordSet(file.Deeds), wordSet(file.Coordinators), wordSet(file.Openers)
+	v.deeds, v.laterDeeds = wordSet(file.Deeds), wordSet(file.LaterDeeds)
+	v.coordinators, v.openers = wordSet(file.Coordinators), wordSet(file.Openers)
 	v.determiners, v.hedges, v.lookups = wordSet(file.Determiners), wordSet(file.Hedges), wordSet(file.Lookups)
 }
 
