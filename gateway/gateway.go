@@ -21,6 +21,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -217,7 +218,7 @@ func (g *Gateway) person() approvals.Approver {
 
 func (g *Gateway) buildServers() {
 	g.host = servers.New(servers.Options{
-		Resolve: g.resolver.Resolve, Logger: g.log, HTTPClient: nil, Version: g.opts.Version, Guard: g.opts.Guard,
+		Resolve: g.resolver.Resolve, Redact: g.redactor.Redact, RedactJSON: g.redactor.RedactJSON, Logger: g.log, HTTPClient: nil, Version: g.opts.Version, Guard: g.opts.Guard,
 		Builtin: g.opts.Builtin, OnChange: g.noteChange, Roots: g.store.Config().Roots,
 	})
 }
@@ -227,7 +228,7 @@ func (g *Gateway) buildLoop() {
 	own := newOwnFiles(g.opts.Home, g.store.Path())
 	g.caller = calls.New(calls.Options{
 		Catalogue: g.catalogue.Load, Pins: g.pins, Servers: g.host, Gate: g.gate, Rules: g.rules,
-		Recorder: g.journal, OwnFile: own.Named, OwnFolder: own.Held, Logger: g.log,
+		Recorder: g.journal, OwnFile: own.Named, OwnFolder: own.Held, Redact: g.redactor.Redact, Logger: g.log,
 		Paused: g.whyPaused,
 	})
 	g.loop = loop.New(loop.Options{
@@ -285,8 +286,15 @@ func (g *Gateway) Models() *models.Router { return g.live.Load().router }
 // Servers returns the state of every configured MCP server.
 func (g *Gateway) Servers() []servers.Status { return g.host.Status() }
 
-// ServerLog returns the last lines that a server wrote to its standard error.
-func (g *Gateway) ServerLog(name string) []string { return g.host.Stderr(name) }
+// ServerLog returns the last lines that a server wrote to its standard error,
+// without the credentials in them, also those of several lines.
+func (g *Gateway) ServerLog(name string) []string {
+	lines := g.host.Stderr(name)
+	if len(lines) == 0 {
+		return lines
+	}
+	return strings.Split(g.redactor.Redact(strings.Join(lines, "\n")), "\n")
+}
 
 // Handler is the HTTP door's handler, guarded, for a listener of the caller's.
 func (g *Gateway) Handler() http.Handler {

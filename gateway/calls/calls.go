@@ -59,7 +59,11 @@ type Options struct {
 	// call that destroys, moves or executes reaches the file with it. Of a
 	// command each word counts. If nil, no folder does.
 	OwnFolder func(text string, command bool) bool
-	Logger    *slog.Logger
+	// Redact takes credentials out of what we say ourselves of a call: why it
+	// did not run, or how it failed. A server's result is the model's as it
+	// came. If nil, nothing is taken out.
+	Redact func(text string) string
+	Logger *slog.Logger
 	// Paused returns why no call may run now, or "".
 	Paused func() string
 }
@@ -73,6 +77,9 @@ type Caller struct {
 func New(opts Options) *Caller {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.Redact == nil {
+		opts.Redact = func(text string) string { return text }
 	}
 	if opts.OwnFolder == nil {
 		opts.OwnFolder = func(string, bool) bool { return false }
@@ -137,6 +144,7 @@ func (c *Caller) Call(ctx context.Context, call Call) Result {
 	}
 	var decision approvals.Decision
 	c.gates(ctx, call, entry, verdict, err, &r, &decision)
+	c.clean(&r)
 	c.record(ctx, call.ID, r, decision)
 	return r
 }
@@ -326,7 +334,16 @@ func (c *Caller) unrecorded(ctx context.Context, r Result, err error) Result {
 	}
 	c.opts.Logger.Error("writing the journal", "error", err)
 	r.refuse(journal.Failed, cannotRecord+err.Error())
+	c.clean(&r)
 	return r
+}
+
+// clean takes credentials out of the words that are ours.
+func (c *Caller) clean(r *Result) {
+	r.Reason = c.opts.Redact(r.Reason)
+	if r.Raw == nil {
+		r.Text = c.opts.Redact(r.Text)
+	}
 }
 
 // record closes the row, also when the caller has gone meanwhile.

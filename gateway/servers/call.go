@@ -128,10 +128,10 @@ func (s *server) result(sess *session, call Call, r reply) (*Result, error) {
 	case errors.Is(r.err, errNotSent):
 		return nil, r.err
 	case errors.As(r.err, &rpc):
-		return nil, &ProtocolError{Server: s.name, Tool: call.Tool, Code: rpc.Code, Message: rpc.Message, Data: rpc.Data}
+		return nil, &ProtocolError{Server: s.name, Tool: call.Tool, Code: rpc.Code, Message: s.secret.clean(rpc.Message), Data: s.secret.cleanJSON(rpc.Data)}
 	case errors.As(r.err, &auth):
 		sess.fail(auth)
-		return nil, &UnavailableError{Server: s.name, Status: NeedsAuth, Reason: auth.Error()}
+		return nil, &UnavailableError{Server: s.name, Status: NeedsAuth, Reason: s.secret.clean(auth.Error())}
 	case r.err != nil:
 		return nil, &LostError{Server: s.name, Tool: call.Tool, Reason: s.secret.clean(r.err.Error())}
 	}

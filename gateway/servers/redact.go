@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -10,9 +11,11 @@ import (
 // out of texts: a shorter one would take ordinary words with it.
 const shortestSecret = 6
 
-// redactor knows what a server's references were resolved to, and keeps it out
-// of errors and of the server's own output.
+// redactor knows what a server's references were resolved to, and keeps it, and
+// what looks like a credential, out of errors and of the server's own output.
 type redactor struct {
+	options *Options // whose Redact is applied, too; fixed at creation
+
 	mu     sync.Mutex // guards the fields below
 	values []string
 }
@@ -33,12 +36,27 @@ func (r *redactor) add(text, value string) {
 	}
 }
 
-// clean returns text without the values.
-func (r *redactor) clean(text string) string {
+// clean returns text without credentials.
+func (r *redactor) clean(text string) string { return r.options.Redact(r.without(text)) }
+
+// without returns text without the values.
+func (r *redactor) without(text string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, value := range r.values {
 		text = strings.ReplaceAll(text, value, "[redacted]")
 	}
 	return text
+}
+
+// cleanJSON is clean for a JSON document. One that cannot be cleaned is left out.
+func (r *redactor) cleanJSON(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return raw
+	}
+	text := json.RawMessage(r.without(string(raw)))
+	if !json.Valid(text) {
+		return nil
+	}
+	return r.options.RedactJSON(text)
 }

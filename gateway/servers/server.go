@@ -55,6 +55,7 @@ func newServer(h *Host, name string, entry config.MCPServer) *server {
 		ended: make(chan struct{}),
 		live:  Live{Status: Stopped, Since: time.Now()},
 	}
+	s.secret.options = &h.opts
 	s.stderr = newTail(200, s.secret.clean)
 	switch {
 	case entry.Disabled:
@@ -188,7 +189,7 @@ func (s *server) pause(ctx context.Context, delay time.Duration) {
 // setLive makes change and sets live in one step, then says so. Whoever reads
 // the fields under the lock sees them agree.
 func (s *server) setLive(live Live, change func()) {
-	live.Since, live.Error = time.Now(), s.secret.clean(live.Error)
+	live.Since, live.Error, live.ServerInfo = time.Now(), s.secret.clean(live.Error), s.secret.cleanJSON(live.ServerInfo)
 	s.mu.Lock()
 	if change != nil {
 		change()

@@ -28,6 +28,7 @@ package servers
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
@@ -46,6 +47,13 @@ type Options struct {
 	// Resolve replaces secret references and ${…} in env, headers, args and
 	// url. If nil, they are used as they are.
 	Resolve func(ctx context.Context, ref string) (string, error)
+	// Redact takes credentials out of what a server says that is not a result:
+	// errors, and lines on its standard error. If nil, only what Resolve
+	// returned is taken out.
+	Redact func(text string) string
+	// RedactJSON is Redact for what a server says of itself, a JSON document.
+	// If nil, as for Redact.
+	RedactJSON func(raw json.RawMessage) json.RawMessage
 	// Logger takes the servers' comings and goings. If nil, nothing is logged.
 	Logger *slog.Logger
 	// HTTPClient reaches remote servers. If nil, one of the host's own.
@@ -89,6 +97,12 @@ func New(opts Options) *Host {
 	}
 	if opts.Version == "" {
 		opts.Version = "dev"
+	}
+	if opts.Redact == nil {
+		opts.Redact = func(text string) string { return text }
+	}
+	if opts.RedactJSON == nil {
+		opts.RedactJSON = func(raw json.RawMessage) json.RawMessage { return raw }
 	}
 	if opts.Resolve == nil {
 		opts.Resolve = func(_ context.Context, ref string) (string, error) { return ref, nil }

@@ -37,7 +37,7 @@ type Live struct {
 	Since        time.Time       `json:"since"` // when Status began
 	PID          int             `json:"pid"`   // 0 for a remote or built-in server
 	Protocol     string          `json:"protocol"`
-	ServerInfo   json.RawMessage `json:"serverInfo"`   // as the server sent it, or null
+	ServerInfo   json.RawMessage `json:"serverInfo"`   // as the server sent it, less credentials, or null
 	ConnectionID string          `json:"connectionId"` // new for each connection
 }
 
