@@ -59,9 +59,13 @@ func (v *vocabulary) readCall(args json.RawMessage) (given []choice, carries boo
 	return given, carries
 }
 
-// carriesCalls reports whether an argument may hold other calls: it is a list
-// or object and named like one, or a list or object inside it names an action.
+// carriesCalls reports whether an argument may hold other calls: it is text to
+// execute, a list or object named like one, or a list or object that names an
+// action inside.
 func (v *vocabulary) carriesCalls(name string, value gjson.Result) bool {
+	if value.Type == gjson.String && value.Str != "" && v.executeParams[name] {
+		return true
+	}
 	if value.Type != gjson.JSON {
 		return false
 	}

@@ -25,7 +25,7 @@ func TestClassifySpelling(t *testing.T) {
 		{"a turned direction", "get_\u202eelif_eteled", "Returns information.", approvals.Write},
 		{"an accent", "execuțe", "Returns information.", approvals.Execute},
 		{"a loose accent", "get_dele\u0301te_all", "Returns information.", approvals.Destructive},
-		{"a ligature", "get_ﬂush", "Returns information.", approvals.Write},
+		{"a ligature", "get_ﬂush", "Returns information.", approvals.Destructive},
 		{"a letter of another script", "getdеlete", "Returns information.", approvals.Write},
 		{"a read in another script", "获取天气", "Returns the weather.", approvals.Write},
 		{"a second command", "Get-Item; rm -rf", "Returns information.", approvals.Destructive},
