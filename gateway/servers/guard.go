@@ -127,6 +127,15 @@ func (g *guard) remove(pgid int) {
 	g.tellLocked("remove %d\n", pgid)
 }
 
+// leftGrace is how long what left its group has between TERM and KILL when we
+// stop in order.
+const leftGrace = 500 * time.Millisecond
+
+// endLeft ends what carries our mark although every server has ended: processes
+// that left their server's group. It finds them where the system lets it look
+// (Linux).
+func (g *guard) endLeft() { (&watched{mark: g.mark}).end(leftGrace) }
+
 // close ends the guard process. Every server must have ended before.
 func (g *guard) close() {
 	g.mu.Lock()

@@ -45,7 +45,7 @@ func RunGuard(ctx context.Context, stdin io.Reader) error {
 		return ctx.Err()
 	case o := <-done:
 		if o.left != nil {
-			o.left.end()
+			o.left.end(termGrace)
 		}
 		return o.err
 	}
@@ -88,10 +88,11 @@ func (w *watched) obey(order, value string) {
 	}
 }
 
-// end ends all groups, and all processes that carry the mark.
-func (w *watched) end() {
+// end ends all groups, and all processes that carry the mark: those with grace
+// left get TERM before, and KILL when it is over.
+func (w *watched) end(grace time.Duration) {
 	w.signal(terminateSignal)
-	deadline := time.Now().Add(termGrace)
+	deadline := time.Now().Add(grace)
 	for w.signal(probeSignal) && time.Now().Before(deadline) {
 		time.Sleep(pollEvery)
 	}

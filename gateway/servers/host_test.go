@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -472,5 +473,55 @@ func TestResolveErrorIsTheServersError(t *testing.T) {
 	h := start(t, servers.Options{Resolve: resolve}, map[string]config.MCPServer{"fake": entry})
 	if got := h.awaitState("fake", servers.Failed).Live.Error; !strings.Contains(got, "env TOKEN") || !strings.Contains(got, "no secret of that name") {
 		t.Errorf("error: %s", got)
+	}
+}
+
+// logOf is a logger, and what it was told, without the times.
+func logOf() (*slog.Logger, func() string) {
+	var mu sync.Mutex
+	var b strings.Builder
+	write := writerFunc(func(p []byte) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return b.Write(p)
+	})
+	log := slog.New(slog.NewTextHandler(write, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	return log, func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return b.String()
+	}
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+func TestAFailureIsToldOnce(t *testing.T) {
+	log, told := logOf()
+	h := start(t, servers.Options{Logger: log}, oneFake(t, "broken"))
+	for range 3 { // a call makes it try again at once
+		_, err := h.call("fake", "echo", "{}")
+		var away *servers.UnavailableError
+		if !errors.As(err, &away) {
+			t.Fatalf("got %v", err)
+		}
+	}
+	h.stop()
+	if text := told(); strings.Count(text, "status=failed") != 1 || strings.Count(text, "status=pending") != 1 {
+		t.Errorf("the log says:\n%s", text)
+	}
+}
+
+// That we stop is no failure of the servers.
+func TestStoppingIsNoFailure(t *testing.T) {
+	log, told := logOf()
+	entries := oneFake(t, "normal")
+	entries["silent"] = fakeServer(t, "silent")
+	h := start(t, servers.Options{Logger: log}, entries)
+	h.awaitState("fake", servers.Connected)
+	h.stop()
+	if text := told(); strings.Contains(text, "failed") || !strings.Contains(text, "server=fake status=stopped") {
+		t.Errorf("the log says:\n%s", text)
 	}
 }

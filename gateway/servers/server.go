@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -36,6 +37,8 @@ type server struct {
 	// Set by the host before run starts, under the host's lock.
 	cancel context.CancelFunc
 	after  <-chan struct{} // the previous server of this name, or nil
+
+	failure Live // what was last told of a server that is not connected; run's own
 
 	mu      sync.Mutex // guards the fields below
 	live    Live
@@ -135,13 +138,13 @@ func (s *server) connectOnce(ctx context.Context) time.Duration {
 	s.setLive(Live{Status: Pending}, nil)
 	sess, tools, err := s.connect(ctx)
 	if err != nil {
-		s.attemptFailed(err)
+		s.attemptFailed(ctx, err)
 		return 0
 	}
 	start := time.Now()
 	s.attemptSucceeded(sess, tools)
 	err = s.keep(ctx, sess)
-	s.lost(sess, err)
+	s.lost(ctx, sess, err)
 	sess.close()
 	return time.Since(start)
 }
@@ -196,8 +199,28 @@ func (s *server) setLive(live Live, change func()) {
 	}
 	s.live = live
 	s.mu.Unlock()
-	s.host.opts.Logger.Info("MCP server", "server", s.name, "status", live.Status, "error", live.Error)
+	s.host.opts.Logger.Log(context.Background(), s.levelOf(live), "MCP server", "server", s.name, "status", live.Status, "error", live.Error)
 	s.host.opts.OnChange()
+}
+
+// levelOf is how loudly a change is told. A server that fails again and again in
+// the same way is told of once.
+func (s *server) levelOf(live Live) slog.Level {
+	last := s.failure
+	switch live.Status {
+	case Pending:
+		if last.Status != "" {
+			return slog.LevelDebug
+		}
+	case Failed, NeedsAuth, Stopped:
+		s.failure = live
+		if live.Status == last.Status && live.Error == last.Error {
+			return slog.LevelDebug
+		}
+	case Connected:
+		s.failure = Live{}
+	}
+	return slog.LevelInfo
 }
 
 func (s *server) attemptSucceeded(sess *session, tools []Tool) {
@@ -208,17 +231,25 @@ func (s *server) attemptSucceeded(sess *session, tools []Tool) {
 	})
 }
 
-func (s *server) attemptFailed(err error) {
+func (s *server) attemptFailed(ctx context.Context, err error) {
 	done := s.attempt // only this goroutine sets it
-	s.setLive(Live{Status: stateOf(err), Error: err.Error()}, func() {
+	live := Live{Status: stateOf(err), Error: err.Error()}
+	if ctx.Err() != nil {
+		live = Live{Status: Stopped} // it was not the server that failed
+	}
+	s.setLive(live, func() {
 		s.tools = nil
 		s.attempt = make(chan struct{})
 		close(done)
 	})
 }
 
-func (s *server) lost(sess *session, err error) {
-	s.setLive(Live{Status: Failed, Error: fmt.Sprintf("connection lost: %v", err)}, func() {
+func (s *server) lost(ctx context.Context, sess *session, err error) {
+	live := Live{Status: Failed, Error: fmt.Sprintf("connection lost: %v", err)}
+	if ctx.Err() != nil {
+		live = Live{Status: Stopped} // we ended it
+	}
+	s.setLive(live, func() {
 		s.session = nil
 		s.attempt = make(chan struct{})
 	})

@@ -141,6 +141,7 @@ func (h *Host) Run(ctx context.Context) error {
 	<-ctx.Done()
 	h.awaitStarts()
 	h.wg.Wait()
+	h.guard.endLeft()
 	h.guard.close()
 	h.opts.HTTPClient.CloseIdleConnections()
 	return nil
