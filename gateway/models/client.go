@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"pointsman/gateway/secrets"
 )
 
 // maxReply is the longest plain reply that is read, in bytes. A stream, of which
@@ -213,10 +215,14 @@ func (r *Router) resolveKey(ctx context.Context, d *Deployment) (string, error) 
 }
 
 func (d *Deployment) noKey(err error) *Error {
+	advice := fmt.Sprintf("store one with `pointsman keys set %s` and write `providers: {%s: {api_key: keychain:%s}}`, or name an environment variable that holds it: os.environ/NAME",
+		d.Provider, d.Provider, d.Provider)
+	if errors.Is(err, secrets.ErrUnavailable) { // there is no keychain to store one in
+		advice = fmt.Sprintf("put one into an environment variable and write `providers: {%s: {api_key: os.environ/NAME}}`", d.Provider)
+	}
 	return d.clean(&Error{
 		Code: AuthFailed, Status: http.StatusForbidden, Err: err,
-		Message: fmt.Sprintf("no key for provider %s: %v; store one with `pointsman keys set %s` and write `providers: {%s: {api_key: keychain:%s}}`",
-			d.Provider, err, d.Provider, d.Provider, d.Provider),
+		Message: fmt.Sprintf("no key for provider %s: %v; %s", d.Provider, err, advice),
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"pointsman/gateway/config"
+	"pointsman/gateway/secrets"
 )
 
 // upstream is a scripted provider in the place of a network.
@@ -96,8 +97,11 @@ func rig(t *testing.T, u *upstream, edit func(*config.Config)) *Router {
 	}
 	router, err := NewRouter(cfg, Options{
 		Resolve: func(_ context.Context, ref string) (string, error) {
-			if ref == "keychain:gone" {
-				return "", errors.New("not in the keychain")
+			switch ref {
+			case "keychain:gone":
+				return "", secrets.ErrNotFound
+			case "keychain:none":
+				return "", fmt.Errorf("reading it: %w", secrets.ErrUnavailable)
 			}
 			return ref, nil
 		},
@@ -441,6 +445,15 @@ func TestKeys(t *testing.T) {
 		if e := AsError(err); e.Code != AuthFailed || !strings.Contains(e.Message, "pointsman keys set openai") || len(u.asked) != 0 {
 			t.Errorf("%s: %v after %d requests, want auth_failed that says what to do, and no request", name, err, len(u.asked))
 		}
+	}
+}
+
+func TestNoKeychainIsNoPlaceForAKey(t *testing.T) {
+	u := &upstream{}
+	router := rig(t, u, func(c *config.Config) { c.Providers["openai"] = config.Provider{APIKey: "keychain:none"} })
+	_, err := do(t, router, `{"model":"gpt-6-sol"}`, false)
+	if e := AsError(err); e.Code != AuthFailed || !strings.Contains(e.Message, "{api_key: os.environ/NAME}") || strings.Contains(e.Message, "keys set") {
+		t.Errorf("got %v", err)
 	}
 }
 
