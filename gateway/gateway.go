@@ -82,6 +82,7 @@ type Gateway struct {
 	opts     Options
 	log      *slog.Logger
 	started  time.Time
+	began    *config.Config // what was in force then
 	store    *config.Store
 	redactor *secrets.Redactor
 	resolver *secrets.Resolver
@@ -123,7 +124,7 @@ func New(_ context.Context, opts Options) (*Gateway, error) {
 	if err := opts.complete(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{opts: opts, started: time.Now(), store: opts.Config, redactor: &secrets.Redactor{}, changed: make(chan struct{}, 1), built: make(chan struct{})}
+	g := &Gateway{opts: opts, started: time.Now(), began: opts.Config.Config(), store: opts.Config, redactor: &secrets.Redactor{}, changed: make(chan struct{}, 1), built: make(chan struct{})}
 	g.log = slog.New(secrets.NewHandler(opts.Logger.Handler(), g.redactor))
 	g.resolver = secrets.NewResolver(opts.Keychain, g.store.LookupEnv, g.redactor)
 	g.client = opts.HTTPClient

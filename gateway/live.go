@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"pointsman/approvals"
@@ -64,12 +65,15 @@ func (g *Gateway) watchConfig() {
 	err := g.store.Watch(g.stopping, func(change config.Change) {
 		switch {
 		case change.Err != nil:
-			g.log.Error("the changed configuration is not valid; the running settings stay", "error", change.Err)
+			for fault := range strings.SplitSeq(change.Err.Error(), "\n") {
+				g.log.Error("the changed configuration is not valid; the running settings stay", "error", fault)
+			}
+			g.notices.notify()
 			return
 		case len(change.Held) > 0:
 			g.log.Warn("parts of the changed configuration loosen a gate; they wait for the next start", "held", change.Held)
 		}
-		if parts := needRestart(change.Old, change.New); len(parts) > 0 {
+		if parts := needRestart(g.began, change.New); len(parts) > 0 && len(needRestart(change.Old, change.New)) > 0 {
 			g.log.Warn("parts of the changed configuration take effect at the next start", "parts", parts)
 		}
 		if err := g.apply(change.New); err != nil {

@@ -19,6 +19,7 @@ type Status struct {
 	LLM       LLMStatus       `json:"llm"`
 	MCP       MCPStatus       `json:"mcp"`
 	Approvals ApprovalsStatus `json:"approvals"`
+	Config    ConfigStatus    `json:"config"`
 	Runs      int64           `json:"runs"`   // active now
 	Paused    bool            `json:"paused"` // no tool may be called
 }
@@ -58,13 +59,22 @@ type ApprovalsStatus struct {
 	Pending int `json:"pending"`
 }
 
+// ConfigStatus tells what of the configuration is not as the user may think, in
+// sentences.
+type ConfigStatus struct {
+	Path     string   `json:"path"`
+	Held     []string `json:"held"`     // loosens a gate, and waits for a yes or the next start
+	Restart  []string `json:"restart"`  // changed settings that take effect at the next start
+	Problems []string `json:"problems"` // warnings, and why what the file holds now is not in force
+}
+
 // Status returns the gateway's state. It asks the keychain whether keys are
 // there, and nobody else.
 func (g *Gateway) Status(ctx context.Context) Status {
 	return Status{
 		Version: g.opts.Version, PID: os.Getpid(), Since: g.started, Listen: cmp.Or(g.Address(), g.Config().Gateway.Listen), Resident: g.key.serving.Load(),
 		LLM: g.llmStatus(ctx), MCP: g.mcpStatus(), Runs: g.active.Load(), Paused: g.Paused(),
-		Approvals: ApprovalsStatus{Pending: len(g.desk.Pending())},
+		Approvals: ApprovalsStatus{Pending: len(g.desk.Pending())}, Config: g.configStatus(),
 	}
 }
 
@@ -80,6 +90,20 @@ func (g *Gateway) Address() string {
 func (g *Gateway) Runs() int64 { return g.active.Load() }
 
 func (g *Gateway) statusAny(ctx context.Context) any { return g.Status(ctx) }
+
+func (g *Gateway) configStatus() ConfigStatus {
+	s := ConfigStatus{Path: g.store.Path(), Held: []string{}, Problems: []string{}, Restart: append([]string{}, needRestart(g.began, g.Config())...)}
+	for _, sentence := range g.store.Held() {
+		s.Held = append(s.Held, g.redactor.Redact(sentence))
+	}
+	for _, fault := range g.store.Fault() {
+		s.Problems = append(s.Problems, g.redactor.Redact(fault))
+	}
+	for _, problem := range g.store.Problems() {
+		s.Problems = append(s.Problems, g.redactor.Redact(problem.Error()))
+	}
+	return s
+}
 
 func (g *Gateway) llmStatus(ctx context.Context) LLMStatus {
 	cfg, router := g.Config(), g.Models()

@@ -216,6 +216,39 @@ func TestOwnFiles(t *testing.T) {
 	}
 }
 
+// TestReasonsAreRedacted: what we say of a call ourselves holds no credential;
+// what a server says reaches the model as it came.
+func TestReasonsAreRedacted(t *testing.T) {
+	const secret = "s3cr3t-value"
+	redacted := func(r *rig) {
+		r.options.Redact = func(text string) string { return strings.ReplaceAll(text, secret, "[redacted]") }
+	}
+	for name, edit := range map[string]func(*rig){
+		"denied": func(r *rig) {
+			r.decision = approvals.Decision{Outcome: approvals.Denied, Approver: approvals.ByDesk, Reason: "not with " + secret}
+		},
+		"failed": func(r *rig) {
+			r.server = func(context.Context, servers.Call) (*servers.Result, error) { return nil, errors.New("no " + secret) }
+		},
+		"unrecorded": func(r *rig) { r.begins = errors.New("no room for " + secret) },
+	} {
+		got := newRig(t, func(r *rig) { redacted(r); edit(r) }).call(t.Context(), "fs__write_file", path)
+		if all := got.Reason + got.Text; strings.Contains(all, secret) || strings.Count(all, "[redacted]") != 2 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	raw := json.RawMessage(`{"content":[{"type":"text","text":"` + secret + `"}],"isError":true}`)
+	got := newRig(t, func(r *rig) {
+		redacted(r)
+		r.server = func(context.Context, servers.Call) (*servers.Result, error) {
+			return &servers.Result{Raw: raw, IsError: true}, nil
+		}
+	}).call(t.Context(), "fs__write_file", path)
+	if !strings.Contains(got.Text, secret) {
+		t.Errorf("a server's result was altered: %+v", got)
+	}
+}
+
 // TestDenyRulesHoldForReads: a remembered denial counts also where nobody would
 // be asked; a permission changes nothing there.
 func TestDenyRulesHoldForReads(t *testing.T) {

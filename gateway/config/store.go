@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -75,6 +76,17 @@ func (s *Store) Notices() []Problem {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.notices)
+}
+
+// Fault says why what the file holds now is not in force, in a line for each
+// fault; empty when it is.
+func (s *Store) Fault() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed == "" {
+		return nil
+	}
+	return strings.Split(s.failed, "\n")
 }
 
 // Held says what of the file is not in force because it loosens a gate and was

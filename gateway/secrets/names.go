@@ -86,6 +86,22 @@ func passwordName(name string) bool {
 	return false
 }
 
+// modeName reports whether the name may be of a way of signing in as well as of
+// what one signs in with.
+func modeName(name string) bool {
+	words := wordsOf(name)
+	return len(words) > 0 && (words[len(words)-1] == "auth" || words[len(words)-1] == "authentication")
+}
+
+// longestMode is how long the name of a way of signing in may be.
+const longestMode = 16
+
+// isMode reports whether value is a short word in small letters, as ways of
+// signing in are called.
+func isMode(value string) bool {
+	return len(value) <= longestMode && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz_-") == ""
+}
+
 // wordsOf splits a name at separators and at camelCase, in lower case.
 func wordsOf(name string) []string {
 	var words []string

@@ -162,6 +162,8 @@ func worthHiding(name, value string, quoted bool) bool {
 		return false
 	case strings.HasSuffix(strings.ToLower(name), "cookie"):
 		return strings.Contains(value, "=")
+	case modeName(name) && isMode(value):
+		return false // auth: none
 	case passwordName(name):
 		return len(value) >= 3
 	case strings.Contains(strings.TrimSpace(value), " ") && !hasDigit(value):

@@ -43,6 +43,7 @@ var credentials = []struct{ name, text, secret string }{
 	{"password json", `{"password":"correct horse 9"}`, "correct horse 9"},
 	{"password escaped json", `"{\"password\":\"hunter22\",\"a\":1}"`, "hunter22"},
 	{"password twice escaped", `"{\\\"password\\\":\\\"hunter22\\\"}"`, "hunter22"},
+	{"auth", `"auth": "s3cr3t-value"`, "s3cr3t-value"},
 	{"api key env", "export MY_API_KEY=abc123def", "abc123def"},
 	{"client secret camel", `clientSecret = "s3cr3t-value"`, "s3cr3t-value"},
 	{"query", "https://example.com/a?access_token=abc123def&x=1", "abc123def"},
@@ -101,6 +102,7 @@ func TestRedactLeavesOrdinaryTextAlone(t *testing.T) {
 		"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
 		"sk-xxxxxxxxxxxxxxxxxxxxxxxx", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "--token <TOKEN>", "2026-11-30T18:28:21Z level=info msg=done",
 		"cookie: chocolate chip", "a secret: nobody knows", "monkey: banana", "keyboard: qwerty123", "author: me", "tokens: 123456",
+		`gateway.auth: "nobody" is not known; allowed: key, none`, "auth: none", `"auth": "oauth-device"`,
 	} {
 		if got := r.Redact(text); got != text {
 			t.Errorf("Redact(%q) = %q", text, got)
