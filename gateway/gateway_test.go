@@ -248,6 +248,19 @@ func TestConfigurationChangesWhileRunning(t *testing.T) {
 	}
 }
 
+// bareKeychain is a machine without one.
+type bareKeychain struct{ secrets.Keychain }
+
+func (bareKeychain) Get(context.Context, string) (string, error) { return "", secrets.ErrUnavailable }
+
+func TestNoKeychainForTheAccessKey(t *testing.T) {
+	d := newDesk(t, "", func(o *gateway.Options) { o.Keychain = bareKeychain{} })
+	_, err := d.AccessKey()
+	if !errors.Is(err, secrets.ErrUnavailable) || !strings.Contains(err.Error(), "set GATEWAY_API_KEY") || strings.Contains(err.Error(), "LLM_") || strings.Contains(err.Error(), "os.environ") {
+		t.Errorf("error = %v", err)
+	}
+}
+
 func TestServeAndShutDown(t *testing.T) {
 	d := newDesk(t, "", nil)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

@@ -35,7 +35,7 @@ var (
 	ErrLocked = errors.New("the keychain is locked; unlock it and try again, or name an environment variable (os.environ/NAME) instead")
 
 	// ErrUnavailable says that this session has no keychain that answers.
-	ErrUnavailable = errors.New("no keychain is available here; set GATEWAY_API_KEY and LLM_API_KEY, or write os.environ/NAME in the configuration, instead")
+	ErrUnavailable = errors.New("no keychain is available here; name an environment variable (os.environ/NAME) instead")
 
 	// ErrTorn says that a value stored in several parts is incomplete, because
 	// writing it was interrupted.

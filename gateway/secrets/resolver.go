@@ -105,7 +105,7 @@ func (r *Resolver) embedded(ctx context.Context, text string, m []int) (string, 
 func (r *Resolver) fromEnvironment(name, fallback string) (string, error) {
 	value, ok := r.lookupEnv(name)
 	if !ok {
-		return fallback, fmt.Errorf("environment variable %s is not set; set it, or keep the secret in the keychain with `pointsman keys set NAME`", name)
+		return fallback, fmt.Errorf("environment variable %s is not set", name)
 	}
 	r.learn(name, value)
 	return value, nil
