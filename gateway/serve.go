@@ -103,15 +103,16 @@ func (g *Gateway) makeKey(ref string) (string, error) {
 	return key, nil
 }
 
-// noKeychain is why there is no key for clients where no keychain could hold
-// one. It gives the advice that helps here, in the place of the keychain's.
-type noKeychain struct{ err error }
+// NoKeychainError is why there is no key for clients where no keychain could
+// hold one. It gives the advice that helps here, in the place of the keychain's.
+type NoKeychainError struct{ Err error }
 
-func (noKeychain) Error() string {
+func (NoKeychainError) Error() string {
 	return "reading the gateway's key: no keychain is available here; set GATEWAY_API_KEY to a long random text that clients will show"
 }
 
-func (e noKeychain) Unwrap() error { return e.err }
+// Unwrap returns the keychain's error.
+func (e NoKeychainError) Unwrap() error { return e.Err }
 
 // AccessKey returns the key that HTTP clients must show, made on the first
 // start; "" when gateway.auth is none.
@@ -121,7 +122,7 @@ func (g *Gateway) AccessKey() (string, error) {
 	}
 	key, err := g.key.get()
 	if errors.Is(err, secrets.ErrUnavailable) {
-		return "", noKeychain{err}
+		return "", NoKeychainError{err}
 	}
 	if err != nil {
 		return "", fmt.Errorf("reading the gateway's key: %w", err)

@@ -244,7 +244,7 @@ func (a *app) checkKey(ctx context.Context, store *config.Store) error {
 	defer cancel()
 	_, err := secrets.NewResolver(a.Keychain, store.LookupEnv, nil).Resolve(ctx, string(cfg.APIKey))
 	if errors.Is(err, secrets.ErrUnavailable) {
-		return fmt.Errorf("reading the gateway's key: %w", err)
+		return gateway.NoKeychainError{Err: err}
 	}
 	return nil
 }
