@@ -44,6 +44,33 @@ func TestChatStreamsAndShowsProgress(t *testing.T) {
 	}
 }
 
+// Where the answer and the progress end in one file, each has lines of its own.
+func TestProgressBeginsALine(t *testing.T) {
+	r := newRig(t, withProvider(callingProvider(t, "On it.", "scratch__list_files", "{}"), scratchServer+"tools: {max_rounds: 2}\n"))
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	all := make(chan string, 1)
+	go func() {
+		data, _ := io.ReadAll(read) // of a pipe that closes
+		all <- string(data)
+	}()
+	code := cli.Run(t.Context(), r.options(strings.NewReader(""), write, write, []string{"chat", "hi"}))
+	_ = write.Close()
+	text := <-all
+	calls := 0
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "call     ") {
+			calls++
+		}
+	}
+	if code != 0 || calls == 0 || strings.Count(text, "call     ") != calls {
+		t.Errorf("ended with %d and %d lines of calls: %s", code, calls, text)
+	}
+}
+
 func TestChatFromStdinWithoutTools(t *testing.T) {
 	r := newRig(t, scratchConfig)
 	for _, args := range [][]string{{"chat", "--no-tools", "-"}, {"chat", "--no-tools"}} {
@@ -99,7 +126,7 @@ func TestChatFailures(t *testing.T) {
 		{"unknown model", scratchConfig, []string{"--model", "nope", "hi"}, 1, `"nope" is unknown`},
 		{"unreachable provider", withProvider("http://127.0.0.1:1/v1", "router_settings: {num_retries: 0}\n"), []string{"hi"}, 1, "corp"},
 		{"a denial left no answer", withProvider(provider(t, "scratch__write_file", write, ""), scratchServer), []string{"hi"}, 3, "was not approved"},
-		{"a denial left the gateway's own sentence", withProvider(callingProvider(t, "scratch__write_file", write), scratchServer+"tools: {max_rounds: 2}\n"), []string{"hi"}, 3, "was not approved"},
+		{"a denial left the gateway's own sentence", withProvider(callingProvider(t, "", "scratch__write_file", write), scratchServer+"tools: {max_rounds: 2}\n"), []string{"hi"}, 3, "was not approved"},
 		{"a denial left an answer", withProvider(provider(t, "scratch__write_file", write, "I may not."), scratchServer), []string{"hi"}, 0, "denied"},
 	}
 	for _, test := range tests {
@@ -121,15 +148,16 @@ func TestChatFailures(t *testing.T) {
 	}
 }
 
-// callingProvider is a model provider that calls a tool whatever it is told.
-func callingProvider(t *testing.T, tool, arguments string) string {
+// callingProvider is a model provider that says something and calls a tool,
+// whatever it is told.
+func callingProvider(t *testing.T, says, tool, arguments string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
 		}
-		message := map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{
+		message := map[string]any{"role": "assistant", "content": says, "tool_calls": []any{
 			map[string]any{"index": 0, "id": "call_1", "type": "function", "function": map[string]string{"name": tool, "arguments": arguments}},
 		}}
 		if bytes.Contains(body, []byte(`"stream":true`)) {
@@ -204,6 +232,9 @@ func TestConfigInForceIsTheResidents(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the change is held back", func() bool { return strings.Contains(r.must("config", "show").errors, "approvals.require") })
+	if got := r.must("status").out; !strings.Contains(got, "held back  approvals.require: off") || !strings.Contains(got, filepath.Join(r.home, "config.yaml")) {
+		t.Errorf("status is %s", got)
+	}
 	if got := r.must("config", "show").out; !strings.Contains(got, listen) || strings.Contains(got, "require: false") {
 		t.Errorf("not what is in force: %s", got)
 	}

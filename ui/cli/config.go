@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +45,7 @@ func (a *app) configPathCommand() error {
 type configInForce struct {
 	YAML   string          `json:"yaml"`
 	Values json.RawMessage `json:"values"` // what --json prints
-	Held   []string        `json:"held"`   // what the file has and waits for the next start
+	Held   []string        `json:"held"`   // what the file has that waits for the next start, in sentences
 	Error  string          `json:"error"`  // why the rest cannot be told
 }
 
@@ -57,7 +56,7 @@ func (a *app) configViews(g *gateway.Gateway, store *config.Store) map[string]fu
 		if err != nil {
 			return configInForce{Error: err.Error()}
 		}
-		shown.Held = store.Held()
+		shown.Held = g.Status(ctx).Config.Held
 		return shown
 	}}
 }
@@ -121,8 +120,8 @@ func (a *app) residentConfig(ctx context.Context) (*configInForce, error) {
 		return nil, fmt.Errorf("the running Pointsman cannot show its configuration: %s", shown.Error)
 	}
 	a.tell("note: this is what the running Pointsman (process %d) works with", client.Info.PID)
-	if len(shown.Held) > 0 {
-		a.tell("note: the file's changes of %s loosen a gate; the running Pointsman holds them back until its next start", approvals.Visible(strings.Join(shown.Held, ", ")))
+	for _, sentence := range shown.Held {
+		a.tell("note: the running Pointsman holds back, until its next start: %s", approvals.Visible(sentence))
 	}
 	return &shown, nil
 }

@@ -248,7 +248,21 @@ func (a *app) showStatus(s gateway.Status) error {
 	if s.Paused {
 		rows = append(rows, []string{"tools", "paused: every call is denied"})
 	}
-	return a.table([]string{"pointsman", state}, rows)
+	return a.table([]string{"pointsman", state}, append(rows, configRows(s.Config)...))
+}
+
+// configRows show which configuration there is, and what of it does not hold.
+func configRows(c gateway.ConfigStatus) [][]string {
+	rows := [][]string{{"config", c.Path}}
+	for _, part := range []struct {
+		name      string
+		sentences []string
+	}{{"held back", c.Held}, {"next start", c.Restart}, {"problem", c.Problems}} {
+		for _, sentence := range part.sentences {
+			rows = append(rows, []string{part.name, sentence})
+		}
+	}
+	return rows
 }
 
 func keyState(present bool) string {
