@@ -66,7 +66,7 @@ func (o *ownFiles) Named(text string) bool {
 	if slices.ContainsFunc(forms, o.contained) {
 		return true
 	}
-	paths, all := pathsIn(forms)
+	paths, all := pathsIn(forms, false)
 	disk := &onDisk{own: o}
 	return !all || slices.ContainsFunc(paths, func(path string) bool { return o.is(path, disk) })
 }
@@ -82,7 +82,7 @@ func (o *ownFiles) Held(text string, command bool) bool {
 		}
 	}
 	if command {
-		words, all := pathsIn(forms)
+		words, all := pathsIn(forms, true)
 		if !all {
 			return true
 		}

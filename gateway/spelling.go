@@ -19,20 +19,24 @@ import (
 func spellings(text string) []string {
 	var forms []string
 	add := func(form string) {
-		if !slices.Contains(forms, form) {
-			forms = append(forms, form)
+		if slices.Contains(forms, form) {
+			return
+		}
+		forms = append(forms, form)
+		if expanded := expanded(form); !slices.Contains(forms, expanded) {
+			forms = append(forms, expanded)
 		}
 	}
-	for _, form := range []string{text, without(text, unicode.IsControl), without(text, func(r rune) bool { return strings.ContainsRune("\"'`\\", r) })} {
+	quotes := func(r rune) bool { return strings.ContainsRune("\"'`\\", r) }
+	for _, form := range []string{text, without(text, unicode.IsControl), without(text, quotes)} {
 		add(form)
-		add(expanded(form))
 		paths, _ := approvals.Readings(form)
 		for _, path := range paths {
 			add(path)
-			add(expanded(path))
 		}
-		add(approvals.Unescape(form))
-		add(approvals.Unescape(approvals.Unescape(form)))
+		once := approvals.Unescape(form)
+		add(once)
+		add(approvals.Unescape(once))
 	}
 	return forms
 }
@@ -77,8 +81,9 @@ const (
 )
 
 // pathsIn returns what in the forms may be a path: each whole, and the words of
-// each. It reports false when there are too many to look at.
-func pathsIn(forms []string) (paths []string, all bool) {
+// each; those of hidden folders (.config) if they are wanted, since in programs
+// every other word is like one. It reports false when there are too many to look at.
+func pathsIn(forms []string, hidden bool) (paths []string, all bool) {
 	seen := map[string]bool{}
 	add := func(text string) {
 		path := pathOf(text)
@@ -90,7 +95,7 @@ func pathsIn(forms []string) (paths []string, all bool) {
 	for _, form := range forms {
 		add(strings.TrimSpace(form))
 		for word := range strings.FieldsFuncSeq(form, separates) {
-			if filepath.IsAbs(word) || strings.HasPrefix(word, ".") || strings.Contains(word, "..") || strings.ContainsRune(word, ':') {
+			if likePath(word) || hidden && word[0] == '.' {
 				add(word)
 				if _, after, ok := strings.Cut(word, ":"); ok && filepath.IsAbs(after) {
 					add(after) // host:/path, name:/path
@@ -102,6 +107,12 @@ func pathsIn(forms []string) (paths []string, all bool) {
 		}
 	}
 	return paths, true
+}
+
+// likePath reports whether a word of a text may be a path: absolute, of a URL,
+// or climbing.
+func likePath(word string) bool {
+	return filepath.IsAbs(word) || strings.ContainsAny(word, `/\`) && (word[0] == '.' || strings.ContainsRune(word, ':') || strings.Contains(word, "..")) || word == ".."
 }
 
 // separates reports whether r ends a word of a command line or a text.
