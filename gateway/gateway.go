@@ -186,7 +186,7 @@ func (g *Gateway) openState() error {
 		Redact: g.redactor.Redact, RedactJSON: g.redactor.RedactJSON, Logger: g.log,
 	})
 	if err != nil {
-		return fmt.Errorf("opening the journal: %w", err)
+		return fmt.Errorf("opening the journal: %w; if %s cannot be used, set POINTSMAN_HOME to a directory that can be written", err, state)
 	}
 	if aside := g.journal.SetAside(); aside != "" {
 		g.log.Error("the journal was damaged; it was kept aside and a new one was begun", "kept", aside)

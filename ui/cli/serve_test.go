@@ -101,6 +101,16 @@ func TestUnusableHome(t *testing.T) {
 	}
 }
 
+func TestUnusableJournal(t *testing.T) {
+	r := newRig(t, "")
+	if err := os.MkdirAll(filepath.Join(r.home, "state", "journal.db"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.run("", "serve", "--port", "0"); got.code != 1 || !strings.Contains(got.errors, "set POINTSMAN_HOME") {
+		t.Errorf("got %+v", got)
+	}
+}
+
 // A locked keychain may be unlocked while we run.
 func TestServeWithLockedKeychain(t *testing.T) {
 	r := newRig(t, "")
