@@ -107,7 +107,18 @@ func (o *ownFiles) is(path string, disk *onDisk) bool {
 	if climbs, rest := climbing(path); climbs && slices.ContainsFunc(o.places, func(place string) bool { return o.endsIn(slashes(place), rest) }) {
 		return true
 	}
-	return slices.ContainsFunc(bases(path, true), func(path string) bool { return o.leadsTo(path, disk) })
+	return slices.ContainsFunc(bases(true), func(base string) bool { return o.leadsFrom(base, path, disk) })
+}
+
+// leadsFrom is leadsTo for a relative path. From inside our folders every word
+// leads to something in them; there the files that are in them now count.
+func (o *ownFiles) leadsFrom(base, path string, disk *onDisk) bool {
+	joined := filepath.Join(base, path)
+	if !disk.has(resolved(base)) {
+		return o.leadsTo(joined, disk)
+	}
+	info, err := os.Stat(joined)
+	return err == nil && info.Mode().IsRegular() && disk.knows(info)
 }
 
 func (o *ownFiles) leadsTo(path string, disk *onDisk) bool {
@@ -134,7 +145,9 @@ func (o *ownFiles) holds(path string, disk *onDisk) bool {
 		return o.matched(path, true) || disk.holds(resolved(path))
 	}
 	climbs, _ := climbing(path)
-	return slices.ContainsFunc(bases(path, !climbs), func(path string) bool { return disk.holds(resolved(path)) })
+	return slices.ContainsFunc(bases(!climbs && slashes(path) != "."), func(base string) bool {
+		return !disk.has(resolved(base)) && disk.holds(resolved(filepath.Join(base, path)))
+	})
 }
 
 // matched reports whether the wildcards of path match one of the places or a
@@ -216,16 +229,19 @@ func (d *onDisk) has(path string) bool {
 		return false
 	}
 	for dir := path; ; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(dir); err == nil {
-			d.look()
-			if slices.ContainsFunc(d.places, func(own os.FileInfo) bool { return os.SameFile(own, info) }) {
-				return true
-			}
+		if info, err := os.Stat(dir); err == nil && d.knows(info) {
+			return true
 		}
 		if dir == filepath.Dir(dir) {
 			return false
 		}
 	}
+}
+
+// knows reports whether info is of one of our places or of a file in them.
+func (d *onDisk) knows(info os.FileInfo) bool {
+	d.look()
+	return slices.ContainsFunc(d.places, func(own os.FileInfo) bool { return os.SameFile(own, info) })
 }
 
 // holds reports whether path is one of the folders above our places.

@@ -104,6 +104,23 @@ func TestFoldersThatHoldOurFiles(t *testing.T) {
 	}
 }
 
+// TestStartedInOurFolder: where the user's home and the working directory are
+// our folder, not every word names a file of ours.
+func TestStartedInOurFolder(t *testing.T) {
+	_, own := ownHome(t)
+	dir := own.places[0]
+	t.Setenv("HOME", dir)
+	t.Chdir(dir)
+	for text, want := range map[string]bool{"console.log(6*7)": false, "notes.txt": false, ".": false, "a. b": false, "config.yaml": true, "./config.yaml": true, "x/../config.yaml": true} {
+		if got := own.Named(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+		if own.Held(text, true) {
+			t.Errorf("%q holds our files", text)
+		}
+	}
+}
+
 // TestALongTextIsLookedThrough: what is not looked at counts as ours.
 func TestALongTextIsLookedThrough(t *testing.T) {
 	home, own := ownHome(t)

@@ -155,17 +155,17 @@ func climbing(path string) (bool, string) {
 	return true, strings.TrimPrefix(clean, "..")
 }
 
-// bases returns where a relative path leads from where a server probably is:
-// from where we are, and, but for ".", from the user's home if that is wanted.
-func bases(path string, home bool) []string {
-	var paths []string
-	if user, err := os.UserHomeDir(); home && err == nil && slashes(path) != "." {
-		paths = append(paths, filepath.Join(user, path))
+// bases returns where a relative path probably begins: where we are, which is
+// where servers are started, and, if it is wanted, the user's home.
+func bases(home bool) []string {
+	var dirs []string
+	if user, err := os.UserHomeDir(); home && err == nil {
+		dirs = append(dirs, user)
 	}
 	if wd, err := os.Getwd(); err == nil {
-		paths = append(paths, filepath.Join(wd, path))
+		dirs = append(dirs, wd)
 	}
-	return paths
+	return dirs
 }
 
 // slashes writes a path in one way: some file systems do not tell cases apart,
