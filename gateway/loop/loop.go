@@ -122,6 +122,7 @@ type Report struct {
 	LoopStopped  bool           `json:"loop_stopped"`
 	Stopped      string         `json:"stopped,omitempty"` // rounds | loop
 	Notices      []string       `json:"notices,omitempty"`
+	Unanswered   bool           `json:"unanswered,omitempty"`   // the last round brought neither text nor calls for the caller
 	EarlierText  []string       `json:"earlier_text,omitempty"` // what a plain answer's model said before its last round
 }
 

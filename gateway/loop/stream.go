@@ -311,7 +311,7 @@ func (r *run) streamFinish(t *turn, b *models.Body, finish string) error {
 		if len(theirs) > 0 && r.offering {
 			setFinish(b, t.finishFor(theirs))
 		}
-		b.Set("x_gateway", r.reportJSON())
+		b.Set("x_gateway", r.reportJSON(t))
 		return r.sendSeparate(b)
 	}
 	usage := b.Raw("usage")
@@ -372,11 +372,11 @@ func (r *run) sendHeldFinish(t *turn) error {
 	}
 	_, theirs := t.split()
 	if len(theirs) == 0 && t.text() == "" {
-		if err := r.sendText(b, NoAnswer); err != nil {
+		if err := r.sendText(b, emptyAnswer); err != nil {
 			return err
 		}
 	}
 	setFinish(b, t.finishFor(theirs))
-	b.Set("x_gateway", r.reportJSON())
+	b.Set("x_gateway", r.reportJSON(t))
 	return r.send(b.Bytes())
 }

@@ -268,9 +268,9 @@ func argumentsText(raw gjson.Result, kind string) string {
 	return args.String()
 }
 
-// NoAnswer stands for the answer of a model that only wanted to call tools
+// emptyAnswer stands for the answer of a model that only wanted to call tools
 // after it was told that it could not: clients take an empty one for a failure.
-const NoAnswer = "(The model gave no answer after its tool calls were stopped.)"
+const emptyAnswer = "(The model gave no answer after its tool calls were stopped.)"
 
 // plainReply makes the caller's reply of the last turn.
 func (r *run) plainReply(t *turn) []byte {
@@ -282,7 +282,7 @@ func (r *run) plainReply(t *turn) []byte {
 	if r.report.Rounds > 1 && r.usage != nil {
 		reply.Set("usage", r.usage)
 	}
-	reply.Set("x_gateway", r.reportJSON())
+	reply.Set("x_gateway", r.reportJSON(t))
 	return reply.Bytes()
 }
 
@@ -292,7 +292,7 @@ func (r *run) choicesWith(t *turn, theirs []*call) []byte {
 	if len(theirs) == 0 {
 		message = models.WithMember(message, "tool_calls", nil)
 		if t.text() == "" {
-			message = models.WithMember(message, "content", quoted(NoAnswer))
+			message = models.WithMember(message, "content", quoted(emptyAnswer))
 		}
 	} else {
 		var list [][]byte
@@ -318,8 +318,10 @@ func (t *turn) finishFor(theirs []*call) string {
 	}
 }
 
-// reportJSON is the value of x_gateway.
-func (r *run) reportJSON() []byte {
+// reportJSON is the value of x_gateway beside the last turn.
+func (r *run) reportJSON(t *turn) []byte {
+	_, theirs := t.split()
+	r.report.Unanswered = len(theirs) == 0 && t.text() == ""
 	r.report.PlanProgress = progress(r.report.Plan)
 	out, err := json.Marshal(r.report)
 	if err != nil { // plain values, and raw JSON that was parsed before

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -28,6 +27,7 @@ type document struct {
 	PlanProgress map[string]int    `json:"plan_progress"`
 	LoopStopped  bool              `json:"loop_stopped"`
 	Stopped      string            `json:"stopped,omitempty"`
+	Unanswered   bool              `json:"unanswered,omitempty"` // the last round brought no text
 	Notices      []string          `json:"notices,omitempty"`
 	Error        json.RawMessage   `json:"error"` // OpenAI's shape, or null
 }
@@ -86,11 +86,9 @@ func (d *document) outcome() error {
 	return nil
 }
 
-// answered reports whether there is an answer. The gateway's own sentence, in
-// the place of one, is none.
-func (d *document) answered() bool {
-	return d.Content != "" && !(d.Stopped != "" && strings.HasSuffix(d.Content, loop.NoAnswer))
-}
+// answered reports whether there is an answer. What was said before a call is
+// none, nor is the gateway's own sentence in the place of one.
+func (d *document) answered() bool { return d.Content != "" && !d.Unanswered }
 
 // asker sends a chat request.
 type asker func(ctx context.Context, body []byte) (*http.Response, error)

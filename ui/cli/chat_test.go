@@ -1,13 +1,10 @@
 package cli_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,7 +43,7 @@ func TestChatStreamsAndShowsProgress(t *testing.T) {
 
 // Where the answer and the progress end in one file, each has lines of its own.
 func TestProgressBeginsALine(t *testing.T) {
-	r := newRig(t, withProvider(callingProvider(t, "On it.", "scratch__list_files", "{}"), scratchServer+"tools: {max_rounds: 2}\n"))
+	r := newRig(t, withProvider(actor{says: "On it.", tool: "scratch__list_files", arguments: "{}", stubborn: true}.serve(t), scratchServer+"tools: {max_rounds: 2}\n"))
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +123,8 @@ func TestChatFailures(t *testing.T) {
 		{"unknown model", scratchConfig, []string{"--model", "nope", "hi"}, 1, `"nope" is unknown`},
 		{"unreachable provider", withProvider("http://127.0.0.1:1/v1", "router_settings: {num_retries: 0}\n"), []string{"hi"}, 1, "corp"},
 		{"a denial left no answer", withProvider(provider(t, "scratch__write_file", write, ""), scratchServer), []string{"hi"}, 3, "was not approved"},
-		{"a denial left the gateway's own sentence", withProvider(callingProvider(t, "", "scratch__write_file", write), scratchServer+"tools: {max_rounds: 2}\n"), []string{"hi"}, 3, "was not approved"},
+		{"a denial left the gateway's own sentence", withProvider(actor{tool: "scratch__write_file", arguments: write, stubborn: true}.serve(t), scratchServer+"tools: {max_rounds: 2}\n"), []string{"hi"}, 3, "was not approved"},
+		{"a denial left what was said before", withProvider(actor{says: "I will write.", tool: "scratch__write_file", arguments: write}.serve(t), scratchServer), []string{"hi"}, 3, "was not approved"},
 		{"a denial left an answer", withProvider(provider(t, "scratch__write_file", write, "I may not."), scratchServer), []string{"hi"}, 0, "denied"},
 	}
 	for _, test := range tests {
@@ -146,31 +144,6 @@ func TestChatFailures(t *testing.T) {
 			})
 		}
 	}
-}
-
-// callingProvider is a model provider that says something and calls a tool,
-// whatever it is told.
-func callingProvider(t *testing.T, says, tool, arguments string) string {
-	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return
-		}
-		message := map[string]any{"role": "assistant", "content": says, "tool_calls": []any{
-			map[string]any{"index": 0, "id": "call_1", "type": "function", "function": map[string]string{"name": tool, "arguments": arguments}},
-		}}
-		if bytes.Contains(body, []byte(`"stream":true`)) {
-			w.Header().Set("Content-Type", "text/event-stream")
-			writeChunk(w, map[string]any{"index": 0, "delta": message, "finish_reason": "tool_calls"})
-			fmt.Fprint(w, "data: [DONE]\n\n")
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(map[string]any{"id": "x", "object": "chat.completion", "model": "m", "choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": "tool_calls"}}})
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
 }
 
 // endless is input that never ends.

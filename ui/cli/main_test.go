@@ -253,17 +253,29 @@ func firstOf(t *testing.T, text string) string {
 // provider is a model provider that calls a tool once and then says answer.
 func provider(t *testing.T, tool, arguments, answer string) string {
 	t.Helper()
+	return actor{tool: tool, arguments: arguments, answer: answer}.serve(t)
+}
+
+// actor is a model that says something, calls a tool, and then says answer.
+type actor struct {
+	says, tool, arguments, answer string
+	stubborn                      bool // it calls the tool whatever it is told
+}
+
+// serve makes it a model provider, and returns the address.
+func (a actor) serve(t *testing.T) string {
+	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
 		}
-		message := map[string]any{"role": "assistant", "content": answer}
+		message := map[string]any{"role": "assistant", "content": a.answer}
 		finish := "stop"
-		if !bytes.Contains(body, []byte(`"role":"tool"`)) && tool != "" {
+		if a.stubborn || !bytes.Contains(body, []byte(`"role":"tool"`)) && a.tool != "" {
 			finish = "tool_calls"
-			message["content"] = nil
-			message["tool_calls"] = []any{map[string]any{"index": 0, "id": "call_1", "type": "function", "function": map[string]string{"name": tool, "arguments": arguments}}}
+			message["content"] = a.says
+			message["tool_calls"] = []any{map[string]any{"index": 0, "id": "call_1", "type": "function", "function": map[string]string{"name": a.tool, "arguments": a.arguments}}}
 		}
 		if bytes.Contains(body, []byte(`"stream":true`)) {
 			w.Header().Set("Content-Type", "text/event-stream")
