@@ -83,7 +83,7 @@ CREATE INDEX runs_open ON runs (writer) WHERE outcome IS NULL;
 // openSound opens the file for writing and brings it to the newest version. A
 // damaged one is moved aside first; then the second result says where to.
 func openSound(ctx context.Context, path string, opts Options) (*sql.DB, string, error) {
-	db, err := openFile(ctx, path)
+	db, err := openPatiently(ctx, path)
 	if err == nil || !damaged(err) {
 		return db, "", err
 	}
@@ -96,8 +96,34 @@ func openSound(ctx context.Context, path string, opts Options) (*sql.DB, string,
 			return nil, "", fmt.Errorf("moving the damaged file aside: %w", err)
 		}
 	}
-	db, err = openFile(ctx, path)
+	db, err = openPatiently(ctx, path)
 	return db, aside, err
+}
+
+// openPatience is how long the first opening of a file may wait for another's.
+const openPatience = 10 * time.Second
+
+// openPatiently opens the file, again while it is locked: of two processes that
+// make a new file's write-ahead log at once, SQLite refuses one without the wait
+// that every other lock gets.
+func openPatiently(ctx context.Context, path string) (*sql.DB, error) {
+	for deadline := time.Now().Add(openPatience); ; {
+		db, err := openFile(ctx, path)
+		if !locked(err) || time.Now().After(deadline) {
+			return db, err
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// locked reports whether err says that another connection has the file.
+func locked(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
 func openFile(ctx context.Context, path string) (*sql.DB, error) {
