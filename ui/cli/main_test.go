@@ -183,6 +183,11 @@ func (r *rig) start(s *serving, in io.Reader, errs io.Writer, args ...string) {
 	s.stop = stop
 	r.t.Cleanup(func() { stop() })
 	eventually(r.t, "serve is ready", func() bool {
+		select {
+		case c := <-code:
+			r.t.Fatalf("serve ended with %d: %s", c, errs)
+		default:
+		}
 		s.address = r.listening()
 		return s.address != ""
 	})
