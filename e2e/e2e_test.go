@@ -6,6 +6,7 @@ package e2e
 
 import (
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,8 +14,6 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-
-	_ "pointsman/ui/cli" // so that a result is not taken from the cache when the program has changed
 )
 
 // binaryVariable names a program to test instead of building one.
@@ -50,4 +49,27 @@ func run(m *testing.M) int {
 		return 1
 	}
 	return code
+}
+
+// TestBuiltFromTheseSources lists the program's sources. The go command takes a
+// package's result from its cache while nothing that its tests looked at has
+// changed, and does not see what the build in TestMain reads.
+func TestBuiltFromTheseSources(t *testing.T) {
+	sources := 0
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := entry.Name(); entry.IsDir() && path != ".." && (name == "node_modules" || name == "bin" || name[0] == '.') {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(path) == ".go" || filepath.Ext(path) == ".yaml" {
+			sources++
+			_, err = os.Stat(path)
+		}
+		return err
+	})
+	if err != nil || sources < 100 {
+		t.Errorf("%d sources, %v", sources, err)
+	}
 }
