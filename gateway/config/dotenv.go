@@ -17,7 +17,8 @@ import (
 // started in wrote it, and that need not be the user. So it may bring an address
 // and a key of its own, and nothing of it may lead one of the user's keys
 // elsewhere: an address of the file gets no key but the file's, the file's key
-// goes to no address of the user's, and its values are never references.
+// goes to no address that the configuration gives, and its values are never
+// references.
 type dotEnv struct {
 	path   string // absolute
 	values map[string]string

@@ -38,7 +38,8 @@ func TestDotEnvNeverLeadsAKeyElsewhere(t *testing.T) {
 		{"a provider does not take the environment's key along", "LLM_PROVIDER=groq", []string{"LLM_API_KEY=k"}, "openai", config.Provider{APIKey: "os.environ/LLM_API_KEY", Timeout: second, Headers: map[string]config.Secret{"X-Key": "keychain:h"}}},
 		{"a key goes to a known address", "LLM_PROVIDER=groq\nLLM_API_KEY=k", nil, "groq", config.Provider{APIKey: "k"}},
 		{"a key goes to no address of the file", "LLM_PROVIDER=corp\nLLM_API_KEY=k", nil, "corp", config.Provider{BaseURL: "http://c", APIKey: "keychain:c"}},
-		{"a key goes to no address of the environment", "LLM_API_KEY=k", []string{"LLM_PROVIDER=x", "LLM_BASE_URL=http://x"}, "x", config.Provider{BaseURL: "http://x"}},
+		{"a key goes to the environment's address", "LLM_API_KEY=k\nLLM_BASE_URL=http://evil\nLLM_PROVIDER=evil", []string{"LLM_PROVIDER=x", "LLM_BASE_URL=http://x"}, "x", config.Provider{BaseURL: "http://x", APIKey: "k"}},
+		{"an address of the environment keeps the file's key", "LLM_PROVIDER=corp", []string{"LLM_BASE_URL=http://x"}, "openai", config.Provider{BaseURL: "http://x", APIKey: "os.environ/MYKEY", Timeout: second, Headers: map[string]config.Secret{"X-Key": "keychain:h"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -172,8 +172,13 @@ func (e *environment) announceBorrowed() {
 
 // applyProvider takes who answers from LLM_PROVIDER, LLM_BASE_URL and LLM_API_KEY.
 func (e *environment) applyProvider(c *Config) {
-	if e.isReal("LLM_BASE_URL", "LLM_API_KEY") {
-		e.dotenv.setAside("the environment has an address or a key of its own, and the two are not mixed", endpointNames...)
+	// A key of the .env file may go to the address that the environment gives,
+	// but the environment's key to no address of the file's.
+	switch {
+	case e.isReal("LLM_API_KEY"):
+		e.dotenv.setAside("the environment has a key of its own, which goes to no address from there", endpointNames...)
+	case e.isReal("LLM_BASE_URL"):
+		e.dotenv.setAside("the environment has an address of its own", "LLM_PROVIDER", "LLM_BASE_URL")
 	}
 	name, base := "", ""
 	e.text("LLM_PROVIDER", func(v string) { name = strings.ToLower(v) })
@@ -192,7 +197,7 @@ func (e *environment) applyProvider(c *Config) {
 	switch {
 	case e.borrows("LLM_BASE_URL"): // key and headers are meant for another address
 		provider = Provider{Timeout: provider.Timeout, Models: provider.Models}
-	case provider.BaseURL != "":
+	case provider.BaseURL != "" && base == "":
 		e.dotenv.setAside(fmt.Sprintf("it would go to the address of the configuration file's provider %q", name), "LLM_API_KEY")
 	}
 	e.secret("LLM_API_KEY", func(s Secret) { provider.APIKey = s })
