@@ -219,7 +219,7 @@ func (g *Gateway) person() approvals.Approver {
 
 func (g *Gateway) buildServers() {
 	g.host = servers.New(servers.Options{
-		Resolve: g.resolver.Resolve, Redact: g.redactor.Redact, RedactJSON: g.redactor.RedactJSON, Logger: g.log, HTTPClient: nil, Version: g.opts.Version, Guard: g.opts.Guard,
+		Resolve: g.resolver.Resolve, Redact: g.redactor.Redact, RedactJSON: g.redactor.RedactJSON, Logger: g.log, Version: g.opts.Version, Guard: g.opts.Guard,
 		Builtin: g.opts.Builtin, OnChange: g.noteChange, Roots: g.store.Config().Roots,
 	})
 }
@@ -298,18 +298,19 @@ func (g *Gateway) ServerLog(name string) []string {
 }
 
 // Handler is the HTTP door's handler, guarded, for a listener of the caller's.
-func (g *Gateway) Handler() http.Handler {
-	return httpapi.New(httpapi.Options{
-		Runner: g, Models: g.Models, Status: g.statusAny, Settings: g.doorSettings,
-		Version: g.opts.Version, Started: g.started, Logger: g.log,
-	})
-}
+func (g *Gateway) Handler() http.Handler { return httpapi.New(g.doorOptions()) }
 
 // TrustedHandler serves the HTTP door's routes to our own programs, which came
 // through the control socket and need no key.
 func (g *Gateway) TrustedHandler(door string) http.Handler {
-	return httpapi.New(httpapi.Options{
+	opts := g.doorOptions()
+	opts.Door, opts.Trusted = door, true
+	return httpapi.New(opts)
+}
+
+func (g *Gateway) doorOptions() httpapi.Options {
+	return httpapi.Options{
 		Runner: g, Models: g.Models, Status: g.statusAny, Settings: g.doorSettings,
-		Version: g.opts.Version, Started: g.started, Logger: g.log, Door: door, Trusted: true,
-	})
+		Version: g.opts.Version, Started: g.started, Logger: g.log,
+	}
 }

@@ -230,7 +230,7 @@ func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) (*models.Body
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyPatience)) // not all writers can; the size is bounded all the same
-	data, err := readSized(http.MaxBytesReader(w, r.Body, limit), r.ContentLength)
+	data, err := models.ReadSized(http.MaxBytesReader(w, r.Body, limit), r.ContentLength)
 	_ = control.SetReadDeadline(time.Time{})
 	var exceeded *http.MaxBytesError
 	switch {

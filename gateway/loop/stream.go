@@ -144,7 +144,7 @@ func (r *run) sendSeparate(b *models.Body) error {
 // sendText sends a text of ours in a chunk like b.
 func (r *run) sendText(like *models.Body, text string) error {
 	b := like.Clone()
-	b.Set("choices", fmt.Appendf(nil, `[{"index":0,"delta":{"content":%s},"finish_reason":null}]`, quoted(text)))
+	b.Set("choices", fmt.Appendf(nil, `[{"index":0,"delta":{"content":%s},"finish_reason":null}]`, models.Quote(text)))
 	b.Delete("usage")
 	return r.send(b.Bytes())
 }
@@ -242,9 +242,9 @@ func (r *run) deltaCall(t *turn, raw gjson.Result) []byte {
 	case c.ours:
 		return nil
 	case late:
-		return c.delta(raw, true, quoted(c.args.String()))
+		return c.delta(raw, true, models.Quote(c.args.String()))
 	case raw.Get(c.kind+"."+textKeys[c.kind]).Type == gjson.JSON:
-		return c.delta(raw, begins, quoted(text))
+		return c.delta(raw, begins, models.Quote(text))
 	default:
 		return c.delta(raw, begins, nil)
 	}
@@ -294,10 +294,10 @@ func (c *call) delta(raw gjson.Result, begins bool, text []byte) []byte {
 		out = models.WithMember(out, c.kind, models.WithMember([]byte(raw.Get(c.kind).Raw), textKeys[c.kind], text))
 	}
 	if begins || raw.Get("id").String() != "" {
-		out = models.WithMember(out, "id", quoted(c.id))
+		out = models.WithMember(out, "id", models.Quote(c.id))
 	}
 	if begins {
-		out = models.WithMember(out, "type", quoted(c.kind))
+		out = models.WithMember(out, "type", models.Quote(c.kind))
 	}
 	return out
 }
@@ -337,7 +337,7 @@ func (r *run) streamFinish(t *turn, b *models.Body, finish string) error {
 func setFinish(b *models.Body, finish string) {
 	value := []byte("null")
 	if finish != "" {
-		value = quoted(finish)
+		value = models.Quote(finish)
 	}
 	choices := b.Elements("choices")
 	choices[0] = models.WithMember(choices[0], "finish_reason", value)

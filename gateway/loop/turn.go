@@ -68,11 +68,11 @@ func (c *call) message() []byte {
 		text = c.arguments()
 	}
 	if c.raw != nil {
-		inner := models.WithMember([]byte(gjson.GetBytes(c.raw, c.kind).Raw), textKeys[c.kind], quoted(text))
-		return models.WithMember(models.WithMember(models.WithMember(c.raw, "id", quoted(c.id)), "type", quoted(c.kind)), c.kind, inner)
+		inner := models.WithMember([]byte(gjson.GetBytes(c.raw, c.kind).Raw), textKeys[c.kind], models.Quote(text))
+		return models.WithMember(models.WithMember(models.WithMember(c.raw, "id", models.Quote(c.id)), "type", models.Quote(c.kind)), c.kind, inner)
 	}
 	message := fmt.Appendf(nil, `{"id":%s,"type":%s,%q:{"name":%s,%q:%s}}`,
-		quoted(c.id), quoted(c.kind), c.kind, quoted(c.name), textKeys[c.kind], quoted(text))
+		models.Quote(c.id), models.Quote(c.kind), c.kind, models.Quote(c.name), textKeys[c.kind], models.Quote(text))
 	return c.extra.addTo(message)
 }
 
@@ -208,7 +208,7 @@ func (f fields) addTo(object []byte) []byte {
 		case known.list != nil:
 			object = models.AddMember(object, known.name, models.Append(nil, known.list...))
 		case known.text.Len() > 0:
-			object = models.AddMember(object, known.name, quoted(known.text.String()))
+			object = models.AddMember(object, known.name, models.Quote(known.text.String()))
 		}
 	}
 	return object
@@ -292,7 +292,7 @@ func (r *run) choicesWith(t *turn, theirs []*call) []byte {
 	if len(theirs) == 0 {
 		message = models.WithMember(message, "tool_calls", nil)
 		if t.text() == "" {
-			message = models.WithMember(message, "content", quoted(emptyAnswer))
+			message = models.WithMember(message, "content", models.Quote(emptyAnswer))
 		}
 	} else {
 		var list [][]byte
@@ -301,7 +301,7 @@ func (r *run) choicesWith(t *turn, theirs []*call) []byte {
 		}
 		message = models.WithMember(message, "tool_calls", models.Append(nil, list...))
 	}
-	choices[0] = models.WithMember(models.WithMember(choices[0], "message", message), "finish_reason", quoted(t.finishFor(theirs)))
+	choices[0] = models.WithMember(models.WithMember(choices[0], "message", message), "finish_reason", models.Quote(t.finishFor(theirs)))
 	return models.Append(nil, choices...)
 }
 
@@ -385,13 +385,10 @@ func sum(a, b any) any {
 	return b
 }
 
-// quoted returns s as a JSON string.
-func quoted(s string) []byte { return gjson.AppendJSONString(make([]byte, 0, len(s)+2), s) }
-
 // jsonOrString returns text if it is JSON, else text as a JSON string.
 func jsonOrString(text string) json.RawMessage {
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)
 	}
-	return json.RawMessage(quoted(text))
+	return json.RawMessage(models.Quote(text))
 }

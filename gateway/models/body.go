@@ -212,7 +212,7 @@ func (b *Body) Set(key string, value []byte) {
 	b.raw = nil
 	i := b.position(key)
 	if i < 0 {
-		b.members = append(b.members, member{key: key, name: quote(key), value: value})
+		b.members = append(b.members, member{key: key, name: Quote(key), value: value})
 		return
 	}
 	b.members[i].value, b.members[i].elements = value, nil
@@ -220,7 +220,7 @@ func (b *Body) Set(key string, value []byte) {
 }
 
 // SetString gives key a string value.
-func (b *Body) SetString(key, value string) { b.Set(key, quote(value)) }
+func (b *Body) SetString(key, value string) { b.Set(key, Quote(value)) }
 
 // Delete removes key.
 func (b *Body) Delete(key string) { b.deleteFrom(0, key) }
@@ -318,9 +318,9 @@ func AddMember(object []byte, key string, value []byte) []byte {
 	if out[len(out)-1] != '{' {
 		out = append(out, ',')
 	}
-	out = append(append(append(out, quote(key)...), ':'), value...)
+	out = append(append(append(out, Quote(key)...), ':'), value...)
 	return append(out, '}')
 }
 
-// quote returns s as a JSON string.
-func quote(s string) []byte { return gjson.AppendJSONString(make([]byte, 0, len(s)+2), s) }
+// Quote returns s as a JSON string.
+func Quote(s string) []byte { return gjson.AppendJSONString(make([]byte, 0, len(s)+2), s) }

@@ -380,14 +380,21 @@ func OneLine(data []byte) []byte {
 	}, data)
 }
 
-// readAll reads r to its end. A size that was announced saves growing the buffer.
+// readAll reads a reply to its end, at most maxReply bytes.
 func readAll(r io.Reader, announced int64) ([]byte, error) {
-	var buf bytes.Buffer
-	buf.Grow(int(min(max(announced, 512), 1<<20)) + bytes.MinRead)
-	_, err := buf.ReadFrom(io.LimitReader(r, maxReply+1))
-	if err == nil && buf.Len() > maxReply {
+	data, err := ReadSized(io.LimitReader(r, maxReply+1), announced)
+	if err == nil && len(data) > maxReply {
 		return nil, errLongReply
 	}
+	return data, err
+}
+
+// ReadSized reads r to its end. A size in bytes that was announced saves growing
+// the buffer; it is believed only up to 1 MiB before bytes have come.
+func ReadSized(r io.Reader, announced int64) ([]byte, error) {
+	var buf bytes.Buffer
+	buf.Grow(int(min(max(announced, 512), 1<<20)) + bytes.MinRead)
+	_, err := buf.ReadFrom(r)
 	return buf.Bytes(), err
 }
 
