@@ -105,6 +105,10 @@ type Call struct {
 	Arguments string // JSON text as it came
 	// OnWaiting is told when a person has to be asked. May be nil.
 	OnWaiting func(approvals.Request)
+	// OnRunning is told when the call has passed all gates and is about to run,
+	// with what was decided; the zero Decision when nobody had to be asked. May
+	// be nil.
+	OnRunning func(approvals.Decision)
 	// OnProgress is told what the server reports meanwhile. May be nil.
 	OnProgress func(servers.Progress)
 }
@@ -117,6 +121,7 @@ type Result struct {
 	Arguments json.RawMessage // what ran, or was to run; a JSON string when it was not JSON
 	Allowed   bool            // passed the allowlist and validation
 	Approved  *bool           // nil: nobody had to be asked
+	Approver  string          // who decided, as in approvals.Decision; "" when nobody had to
 	Executed  bool
 	IsError   bool
 	Outcome   journal.Outcome
@@ -144,6 +149,7 @@ func (c *Caller) Call(ctx context.Context, call Call) Result {
 	}
 	var decision approvals.Decision
 	c.gates(ctx, call, entry, verdict, err, &r, &decision)
+	r.Approver = decision.Approver
 	c.clean(&r)
 	c.record(ctx, call.ID, r, decision)
 	return r
@@ -161,6 +167,9 @@ func (c *Caller) gates(ctx context.Context, call Call, entry *tools.Entry, verdi
 	if invalid := c.validate(call, entry, r.Arguments, argumentsErr); invalid != "" {
 		r.refuse(journal.Invalid, invalid)
 	} else if r.Allowed = true; c.permitted(ctx, call, entry, verdict, r, decision) {
+		if call.OnRunning != nil {
+			call.OnRunning(*decision)
+		}
 		c.execute(ctx, call, r)
 		if decision.Arguments != nil {
 			r.Text = fmt.Sprintf("(The person changed the arguments before allowing the call. It ran with %s)\n%s", r.Arguments, r.Text)

@@ -17,6 +17,7 @@ const (
 	Text          Kind = "text"
 	CallRequested Kind = "call_requested"
 	CallWaiting   Kind = "call_waiting" // for a person
+	CallRunning   Kind = "call_running" // it passed the gates
 	CallFinished  Kind = "call_finished"
 	PlanChanged   Kind = "plan_changed"
 	RunFinished   Kind = "run_finished"
@@ -34,10 +35,12 @@ type Event struct {
 	Model     string             `json:"model,omitempty"`
 	Round     int                `json:"round,omitempty"`
 	Text      string             `json:"text,omitempty"`
-	Call      string             `json:"call,omitempty"` // the call's id
+	Call      string             `json:"call,omitempty"`   // the provider's id of the call, unique in its turn only
+	Record    string             `json:"record,omitempty"` // the call's id in the journal, unique
 	Tool      string             `json:"tool,omitempty"`
 	Arguments json.RawMessage    `json:"arguments,omitempty"`
 	Request   *approvals.Request `json:"request,omitempty"`
+	Approver  string             `json:"approver,omitempty"` // who decided; "" when nobody had to
 	Outcome   string             `json:"outcome,omitempty"`
 	Reason    string             `json:"reason,omitempty"`
 	Result    string             `json:"result,omitempty"`

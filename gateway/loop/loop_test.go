@@ -505,7 +505,44 @@ func TestPlan(t *testing.T) {
 	for len(events) > 0 {
 		kinds = append(kinds, (<-events).Kind)
 	}
-	want := []loop.Kind{loop.RunStarted, loop.PlanChanged, loop.CallRequested, loop.CallFinished, loop.Text, loop.RunFinished}
+	want := []loop.Kind{loop.RunStarted, loop.PlanChanged, loop.CallRequested, loop.CallRunning, loop.CallFinished, loop.Text, loop.RunFinished}
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestEventsOfCalls: each call is told from its request to its end, under the id
+// that the journal has it by, though the provider gives both the same.
+func TestEventsOfCalls(t *testing.T) {
+	p := newProvider(t, ask(toolCall("a", "fs__list_files", `{}`)), ask(toolCall("a", "fs__write_file", `{"path":"/a"}`)), say("ok"))
+	r := newRig(t, p)
+	r.decide = approve
+	events, stop := r.events.Subscribe(100)
+	defer stop()
+	result, _ := r.mustRun(t, hello)
+	kinds, approvers := map[string][]loop.Kind{}, map[string]string{}
+	for len(events) > 0 {
+		if e := <-events; e.Call != "" {
+			kinds[e.Record] = append(kinds[e.Record], e.Kind)
+			approvers[e.Record] = e.Approver
+		}
+	}
+	want := map[string][]loop.Kind{}
+	for c, err := range r.journal.Calls(t.Context(), journal.Filter{Run: result.Run}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[c.ID] = []loop.Kind{loop.CallRequested, loop.CallRunning, loop.CallFinished}
+		if c.Tool == "write_file" {
+			want[c.ID] = []loop.Kind{loop.CallRequested, loop.CallWaiting, loop.CallRunning, loop.CallFinished}
+		}
+		if approvers[c.ID] != c.Approver {
+			t.Errorf("the approver of %s is %q, the journal has %q", c.Tool, approvers[c.ID], c.Approver)
+		}
+	}
+	if len(want) != 2 {
+		t.Fatalf("the journal has %d calls", len(want))
+	}
 	if diff := cmp.Diff(want, kinds); diff != "" {
 		t.Error(diff)
 	}

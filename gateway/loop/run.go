@@ -218,13 +218,14 @@ func (r *run) runCalls(ctx context.Context, t *turn, ours []*call) (note string,
 			results[i] = r.updatePlan(c)
 			continue
 		}
-		r.requested(c)
+		id := NewID("call_") // the provider's may repeat, and the record needs one that does not
+		r.requested(c, id)
 		planStep := currentStep(r.report.Plan)
 		wg.Go(func() {
 			select {
 			case slots <- struct{}{}:
 				defer func() { <-slots }()
-				results[i] = r.runCall(ctx, c, planStep)
+				results[i] = r.runCall(ctx, c, id, planStep)
 			case <-ctx.Done():
 			}
 		})
@@ -241,26 +242,28 @@ func (r *run) runCalls(ctx context.Context, t *turn, ours []*call) (note string,
 	return note, nil
 }
 
-// runCall takes one call through the gates. The call's own id may be the
-// provider's and repeat, so the record gets one of ours.
-func (r *run) runCall(ctx context.Context, c *call, planStep string) calls.Result {
-	id := NewID("call_")
+// runCall takes one call through the gates. id is its own in the record.
+func (r *run) runCall(ctx context.Context, c *call, id, planStep string) calls.Result {
 	result := r.loop.opts.Caller.Call(ctx, calls.Call{
 		ID: id, Door: r.req.Door, Client: r.req.Client, Session: r.req.Session, CWD: r.req.CWD, Model: r.req.Route.Name,
 		Run: r.id, Round: r.report.Rounds, PlanStep: planStep, Name: c.name, Arguments: c.arguments(),
 		OnWaiting: func(req approvals.Request) {
-			r.publish(Event{Kind: CallWaiting, Call: c.id, Tool: c.name, Arguments: req.Arguments, Request: &req})
+			r.publish(Event{Kind: CallWaiting, Call: c.id, Record: id, Tool: c.name, Arguments: req.Arguments, Request: &req})
+		},
+		OnRunning: func(d approvals.Decision) {
+			r.publish(Event{Kind: CallRunning, Call: c.id, Record: id, Tool: c.name, Approver: d.Approver, Arguments: d.Arguments})
 		},
 	})
 	r.publish(Event{
-		Kind: CallFinished, Call: c.id, Tool: result.Name, Arguments: result.Arguments, Outcome: string(result.Outcome),
-		Reason: result.Reason, Result: result.Text, Duration: result.Duration,
+		Kind: CallFinished, Call: c.id, Record: id, Tool: result.Name, Arguments: result.Arguments, Outcome: string(result.Outcome),
+		Approver: result.Approver,
+		Reason:   result.Reason, Result: result.Text, Duration: result.Duration,
 	})
 	return result
 }
 
-func (r *run) requested(c *call) {
-	r.publish(Event{Kind: CallRequested, Call: c.id, Tool: c.name, Arguments: json.RawMessage(jsonOrString(c.arguments()))})
+func (r *run) requested(c *call, id string) {
+	r.publish(Event{Kind: CallRequested, Call: c.id, Record: id, Tool: c.name, Arguments: json.RawMessage(jsonOrString(c.arguments()))})
 }
 
 func (r *run) updatePlan(c *call) calls.Result {
