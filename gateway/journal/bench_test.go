@@ -76,3 +76,46 @@ func BenchmarkOpen(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkWindow is what the windows read of a record of 10,000 calls in 1,000
+// runs over 90 days.
+func BenchmarkWindow(b *testing.B) {
+	j := open(b, newPath(b), options())
+	ctx := context.Background()
+	now := time.Now()
+	for i := range 10_000 {
+		run := fmt.Sprintf("run%04d", i/10)
+		at := now.Add(-time.Duration(10_000-i) * 90 * 24 * time.Hour / 10_000)
+		if i%10 == 0 {
+			j.StartRun(journal.Run{ID: run, Time: at, Client: "copilot", Model: fmt.Sprintf("m%d", i%30)})
+			j.FinishRun(run, journal.RunEnd{Outcome: journal.OK, PromptTokens: 1000, DurationMS: 10})
+		}
+		id := fmt.Sprint(i)
+		c := journal.Call{ID: id, Time: at, Run: run, Server: fmt.Sprintf("s%d", i%5), Tool: "write_file", Arguments: []byte(`{"path":"/a/file","text":"hello"}`)}
+		if err := j.Begin(ctx, c); err != nil {
+			b.Fatal(err)
+		}
+		if err := j.Finish(ctx, id, journal.End{Outcome: journal.OK, Result: "done"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, bench := range []struct {
+		name string
+		read func() error
+	}{
+		{"first page", func() error { _, _, err := j.RunsPage(ctx, journal.Filter{Limit: 100}, nil); return err }},
+		{"a word that is nowhere", func() error {
+			_, _, err := j.RunsPage(ctx, journal.Filter{Limit: 100, Deep: true, Text: "xyzzy"}, nil)
+			return err
+		}},
+		{"usage of 90 days", func() error { _, err := j.Usage(ctx, now.AddDate(0, 0, -89), now); return err }},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			for b.Loop() {
+				if err := bench.read(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -26,9 +27,14 @@ type Filter struct {
 	Tool         string // the server's own name, or the offered one
 	Outcome      Outcome
 	Run          string
+	Call         string // the call of that id; of runs, the one that made it
 	Text         string // somewhere in names, arguments, reason or error; any case of ASCII letters
 	Limit        int    // zero: no limit
 	OldestFirst  bool
+	// Deep lets a run be chosen for one of its calls, too: for a call that has
+	// Server, Tool, Outcome and Text. Failed is then any error that a run ended
+	// with.
+	Deep bool
 }
 
 // Reader reads the record while its writers go on. It is safe for concurrent
@@ -73,24 +79,61 @@ func newReader(path string) (*Reader, error) {
 // Close ends reading. A Journal closes its own Reader.
 func (r *Reader) Close() error { return r.db.Close() }
 
-// Calls returns the calls that f chooses. An error ends the sequence.
-func (r *Reader) Calls(ctx context.Context, f Filter) iter.Seq2[Call, error] {
-	return pages(ctx, r, f, query{
+// callQuery and runQuery are how the two kinds of rows are read.
+func callQuery() query {
+	return query{
 		table: "calls",
 		columns: `n, time, id, door, client, session, run, round, model, server, tool, offered, definition, arguments,
 			edited, class, risky, evidence, approved, approver, rule, reason, duration_ms, result_bytes`,
-		text: "door client model server tool offered arguments reason error",
-	}, scanCall)
+		text: callText, outcome: "ended",
+	}
+}
+
+func runQuery() query {
+	return query{
+		table:   "runs",
+		columns: "n, time, id, door, client, session, model, rounds, prompt_tokens, completion_tokens, cost_usd, duration_ms",
+		text:    "door client model error",
+		outcome: "ended",
+	}
+}
+
+// callText names the columns of a call that Filter.Text looks into.
+const callText = "door client model server tool offered arguments reason error"
+
+// Calls returns the calls that f chooses. An error ends the sequence.
+func (r *Reader) Calls(ctx context.Context, f Filter) iter.Seq2[Call, error] {
+	return pages(ctx, r, f, callQuery(), scanCall)
 }
 
 // Runs returns the runs that f chooses; Server and Tool choose runs in which
 // such a call was made.
 func (r *Reader) Runs(ctx context.Context, f Filter) iter.Seq2[Run, error] {
-	return pages(ctx, r, f, query{
-		table:   "runs",
-		columns: "n, time, id, door, client, session, model, rounds, prompt_tokens, completion_tokens, cost_usd, duration_ms",
-		text:    "door client model error",
-	}, scanRun)
+	return pages(ctx, r, f, runQuery(), scanRun)
+}
+
+// CallsPage returns the next calls that f chooses, at most f.Limit of them (200
+// when that is zero), after a place where an earlier page ended; nil is the
+// beginning. The place returned is nil when there are no more.
+func (r *Reader) CallsPage(ctx context.Context, f Filter, after *Cursor) ([]Call, *Cursor, error) {
+	return onePage(ctx, r, f, callQuery(), after, scanCall)
+}
+
+// RunsPage returns the next runs that f chooses, as CallsPage does.
+func (r *Reader) RunsPage(ctx context.Context, f Filter, after *Cursor) ([]Run, *Cursor, error) {
+	return onePage(ctx, r, f, runQuery(), after, scanRun)
+}
+
+func onePage[T any](ctx context.Context, r *Reader, f Filter, q query, after *Cursor, scan func(scanner) (T, Cursor, error)) ([]T, *Cursor, error) {
+	want := cmp.Or(f.Limit, pageRows)
+	page, last, err := readPage(ctx, r, f, q, after, want, scan)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the journal's %s: %w", q.table, err)
+	}
+	if len(page) < want {
+		return page, nil, nil
+	}
+	return page, &last, nil
 }
 
 // Result returns what is kept of a call's result, "" when nothing is.
@@ -109,19 +152,20 @@ type query struct {
 	table   string
 	columns string // n and time first; outcome and error are added at the end
 	text    string // the columns that Filter.Text looks into
+	outcome string // the column that Filter.Outcome looks into
 }
 
-// position is where a row stands in the order.
-type position struct{ time, n int64 }
+// Cursor is where a row stands in the order, for reading on from there.
+type Cursor struct{ time, n int64 }
 
 // scanner reads a row into dest: what the kind selects, in its order.
 type scanner func(dest ...any) error
 
 // pages yields the rows of q page by page.
-func pages[T any](ctx context.Context, r *Reader, f Filter, q query, scan func(scanner) (T, position, error)) iter.Seq2[T, error] {
+func pages[T any](ctx context.Context, r *Reader, f Filter, q query, scan func(scanner) (T, Cursor, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T
-		var after *position
+		var after *Cursor
 		for left := f.Limit; ; {
 			want := pageRows
 			if f.Limit > 0 {
@@ -146,7 +190,7 @@ func pages[T any](ctx context.Context, r *Reader, f Filter, q query, scan func(s
 	}
 }
 
-func readPage[T any](ctx context.Context, r *Reader, f Filter, q query, after *position, want int, scan func(scanner) (T, position, error)) (page []T, last position, err error) {
+func readPage[T any](ctx context.Context, r *Reader, f Filter, q query, after *Cursor, want int, scan func(scanner) (T, Cursor, error)) (page []T, last Cursor, err error) {
 	dead, err := goneWriters(ctx, r.db, r.path)
 	if err != nil {
 		return nil, last, err
@@ -169,7 +213,7 @@ func readPage[T any](ctx context.Context, r *Reader, f Filter, q query, after *p
 
 // sql returns the statement for one page, and its arguments. dead are the
 // writers whose unfinished rows are unknown by now.
-func (q query) sql(f Filter, dead []any, after *position, want int) (string, []any) {
+func (q query) sql(f Filter, dead []any, after *Cursor, want int) (string, []any) {
 	var s statement
 	orphan := "outcome IS NULL AND writer IN (" + placeholders(len(dead)) + ")"
 	s.add("WITH shown AS (SELECT *, CASE WHEN "+orphan+" THEN 'unknown' ELSE coalesce(outcome, '') END AS ended", dead...)
@@ -181,13 +225,10 @@ func (q query) sql(f Filter, dead []any, after *position, want int) (string, []a
 	if !f.Until.IsZero() {
 		s.where("time < ?", f.Until.UnixNano())
 	}
-	if f.Outcome != "" {
-		s.where("ended = ?", string(f.Outcome))
-	}
-	q.chooseCalls(&s, f)
-	if f.Text != "" {
-		columns := strings.ReplaceAll(q.text, " ", " || char(10) || ")
-		s.where("("+columns+`) LIKE ? ESCAPE '\'`, "%"+likeEscaper.Replace(f.Text)+"%")
+	if f.Deep && q.table == "runs" && (f.Outcome != "" || f.Text != "") {
+		q.chooseDeep(&s, f)
+	} else {
+		q.choose(&s, f)
 	}
 	op, dir := "<", "DESC"
 	if f.OldestFirst {
@@ -200,27 +241,52 @@ func (q query) sql(f Filter, dead []any, after *position, want int) (string, []a
 	return s.text.String(), s.args
 }
 
-// chooseCalls adds what Filter says of calls: to calls themselves, or to the
-// runs that made them.
-func (q query) chooseCalls(s *statement, f Filter) {
-	if q.table == "calls" {
-		chooseTool(s, f)
-		if f.Run != "" {
-			s.where("run = ?", f.Run)
-		}
-		return
+// chooseDeep adds what Filter says of a run, or of one of its calls.
+func (q query) chooseDeep(s *statement, f Filter) {
+	s.add(" AND ((1")
+	if f.Outcome == Failed {
+		s.add(" AND ended NOT IN ('', 'ok', 'cancelled', 'unknown') AND ended NOT LIKE 'stopped%'")
+		shallow := f
+		shallow.Outcome = ""
+		q.choose(s, shallow)
+	} else {
+		q.choose(s, f)
+	}
+	s.add(") OR id IN (SELECT run FROM calls WHERE 1")
+	query{table: "calls", text: callText, outcome: "outcome"}.choose(s, f)
+	s.add("))")
+}
+
+// choose adds what Filter says of a row: of a call itself, or of a run and the
+// calls it made.
+func (q query) choose(s *statement, f Filter) {
+	if f.Outcome != "" {
+		s.where(q.outcome+" = ?", string(f.Outcome))
+	}
+	if f.Text != "" {
+		columns := strings.ReplaceAll(q.text, " ", " || char(10) || ")
+		s.where("("+columns+`) LIKE ? ESCAPE '\'`, "%"+likeEscaper.Replace(f.Text)+"%")
+	}
+	run := "run"
+	if q.table == "runs" {
+		run = "id"
 	}
 	if f.Run != "" {
-		s.where("id = ?", f.Run)
+		s.where(run+" = ?", f.Run)
 	}
-	if f.Server != "" || f.Tool != "" {
+	if q.table == "calls" {
+		chooseCall(s, f)
+	} else if f.Server != "" || f.Tool != "" || f.Call != "" {
 		s.add(" AND id IN (SELECT run FROM calls WHERE 1")
-		chooseTool(s, f)
+		chooseCall(s, f)
 		s.add(")")
 	}
 }
 
-func chooseTool(s *statement, f Filter) {
+func chooseCall(s *statement, f Filter) {
+	if f.Call != "" {
+		s.where("id = ?", f.Call)
+	}
 	if f.Server != "" {
 		s.where("server = ?", f.Server)
 	}
@@ -248,9 +314,9 @@ func placeholders(n int) string {
 	return strings.TrimSuffix(strings.Repeat("?, ", n), ", ")
 }
 
-func scanCall(scan scanner) (Call, position, error) {
+func scanCall(scan scanner) (Call, Cursor, error) {
 	var c Call
-	var at position
+	var at Cursor
 	var arguments, evidence, class, outcome string
 	var approved sql.NullBool
 	err := scan(&at.n, &at.time, &c.ID, &c.Door, &c.Client, &c.Session, &c.Run, &c.Round, &c.Model, &c.Server, &c.Tool,
@@ -270,9 +336,9 @@ func scanCall(scan scanner) (Call, position, error) {
 	return c, at, nil
 }
 
-func scanRun(scan scanner) (Run, position, error) {
+func scanRun(scan scanner) (Run, Cursor, error) {
 	var r Run
-	var at position
+	var at Cursor
 	var outcome string
 	var usd sql.NullFloat64
 	err := scan(&at.n, &at.time, &r.ID, &r.Door, &r.Client, &r.Session, &r.Model, &r.Rounds,

@@ -60,6 +60,7 @@ func TestCallsFilter(t *testing.T) {
 		{"tool by its offered name", journal.Filter{Tool: "git__push"}, "e c"},
 		{"outcome", journal.Filter{Outcome: journal.OK}, "d a"},
 		{"run", journal.Filter{Run: "r1"}, "b a"},
+		{"call", journal.Filter{Call: "b"}, "b"},
 		{"text in arguments, any case", journal.Filter{Text: "notes"}, "b"},
 		{"text in the reason", journal.Filter{Text: "my folder"}, "b"},
 		{"text in the error", journal.Filter{Text: "hung up"}, "c"},
@@ -98,6 +99,15 @@ func TestRunsFilter(t *testing.T) {
 		{"text", journal.Filter{Text: "GPT-R1"}, "r1"},
 		{"since", journal.Filter{Since: noon.Add(time.Minute)}, "r2"},
 		{"outcome", journal.Filter{Outcome: journal.Failed}, ""},
+		{"by a call", journal.Filter{Call: "c"}, "r2"},
+		{"deep: nothing asked", journal.Filter{Deep: true}, "r2 r1"},
+		{"deep: a call's outcome", journal.Filter{Deep: true, Outcome: journal.Failed}, "r2"},
+		{"deep: its own outcome", journal.Filter{Deep: true, Outcome: journal.OK}, "r2 r1"},
+		{"deep: a call's text", journal.Filter{Deep: true, Text: "my folder"}, "r1"},
+		{"deep: its own text", journal.Filter{Deep: true, Text: "gpt-r1"}, "r1"},
+		{"deep: one call has it all", journal.Filter{Deep: true, Tool: "push", Outcome: journal.Failed, Text: "hung up"}, "r2"},
+		{"deep: no call has it all", journal.Filter{Deep: true, Tool: "read_file", Outcome: journal.Denied}, ""},
+		{"deep: within a run", journal.Filter{Deep: true, Run: "r1", Outcome: journal.Failed}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var ids []string
@@ -130,6 +140,62 @@ func TestPagingLosesAndRepeatsNothing(t *testing.T) {
 		if len(seen) != want {
 			t.Errorf("%+v: %d different runs, want %d", f, len(seen), want)
 		}
+	}
+}
+
+func TestPages(t *testing.T) {
+	j := open(t, newPath(t), options())
+	fill(t, j)
+	for _, tc := range []struct {
+		name string
+		f    journal.Filter
+		want string
+	}{
+		{"a rest", journal.Filter{Limit: 4}, "e d c b | a zz"},
+		{"no rest", journal.Filter{Limit: 3}, "e d c | b a zz | "},
+		{"chosen ones", journal.Filter{Limit: 1, Server: "fs", OldestFirst: true}, "a | b | "},
+		{"no limit", journal.Filter{}, "e d c b a zz"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var pages []string
+			var after *journal.Cursor
+			for len(pages) == 0 || after != nil {
+				page, next, err := j.CallsPage(t.Context(), tc.f, after)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var ids []string
+				for _, c := range page {
+					ids = append(ids, c.ID)
+				}
+				pages, after = append(pages, strings.Join(ids, " ")), next
+			}
+			if got := strings.Join(pages, " | "); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+	runs, next, err := j.RunsPage(t.Context(), journal.Filter{Limit: 1}, nil)
+	if err != nil || len(runs) != 1 || runs[0].ID != "r2" || next == nil {
+		t.Errorf("a page of runs is %+v, %v, %v", runs, next, err)
+	}
+}
+
+// TestDeepFindsErrorsOfRuns: a run's outcome may be a code of the error set.
+func TestDeepFindsErrorsOfRuns(t *testing.T) {
+	j := open(t, newPath(t), options())
+	for _, outcome := range []journal.Outcome{"ok", "auth_failed", "cancelled", "stopped_rounds", "timeout"} {
+		j.StartRun(journal.Run{ID: string(outcome), Time: noon})
+		j.FinishRun(string(outcome), journal.RunEnd{Outcome: outcome})
+	}
+	j.StartRun(journal.Run{ID: "goes on", Time: noon})
+	begin(t, j, journal.Call{ID: "flush"})
+	var ids []string
+	for _, r := range collect(t, j.Runs(t.Context(), journal.Filter{Deep: true, Outcome: journal.Failed, OldestFirst: true})) {
+		ids = append(ids, r.ID)
+	}
+	if got := strings.Join(ids, " "); got != "auth_failed timeout" {
+		t.Errorf("got %q", got)
 	}
 }
 
