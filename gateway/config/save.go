@@ -38,6 +38,11 @@ func sameConfig(a, b *Config) bool {
 // cannot be read leaves everything as it was. What other programs wrote in the
 // meantime stays. mutate may be called more than once.
 func (s *Store) Update(mutate func(*Config) error) error {
+	return s.update(func([]byte) error { return nil }, mutate)
+}
+
+// update is Update for a file whose text expected does not refuse.
+func (s *Store) update(expected func(text []byte) error, mutate func(*Config) error) error {
 	s.updating.Lock()
 	defer s.updating.Unlock()
 	unlock, err := s.lockFile()
@@ -46,7 +51,7 @@ func (s *Store) Update(mutate func(*Config) error) error {
 	}
 	defer unlock()
 	for range 3 {
-		err = s.tryUpdate(mutate)
+		err = s.tryUpdate(expected, mutate)
 		if !errors.Is(err, ErrChanged) {
 			break
 		}
@@ -69,10 +74,13 @@ func (s *Store) lockFile() (func(), error) {
 	return func() { _ = lock.Close() }, nil // closing releases it; nothing was written
 }
 
-func (s *Store) tryUpdate(mutate func(*Config) error) error {
+func (s *Store) tryUpdate(expected func(text []byte) error, mutate func(*Config) error) error {
 	before, err := s.readToEdit()
 	if err != nil {
 		return fmt.Errorf("saving configuration: %w; it was not overwritten", err)
+	}
+	if err := expected(before.text); err != nil {
+		return fmt.Errorf("saving configuration: %w", err)
 	}
 	after := before.config.Clone()
 	if err := mutate(after); err != nil {

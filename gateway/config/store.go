@@ -83,6 +83,10 @@ func (s *Store) Notices() []Problem {
 func (s *Store) Fault() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.faultLocked()
+}
+
+func (s *Store) faultLocked() []string {
 	if s.failed == "" {
 		return nil
 	}
@@ -102,13 +106,17 @@ func (s *Store) Held() []string {
 // has no part in it.
 func (s *Store) LookupEnv(name string) (string, bool) { return s.env.real(name) }
 
-// AcceptHeld puts in force what is held. It is the person's yes.
-func (s *Store) AcceptHeld() error {
+// AcceptHeld puts in force what is held of the file of that revision. It is the
+// person's yes to what they have seen; ErrStale says that it is another by now.
+func (s *Store) AcceptHeld(revision string) error {
 	s.updating.Lock()
 	defer s.updating.Unlock()
 	s.mu.Lock()
 	text := s.text
 	s.mu.Unlock()
+	if revisionOf(text) != revision {
+		return fmt.Errorf("accepting what is held: %w", ErrStale)
+	}
 	read, err := readText(s.path, text)
 	if err != nil {
 		return err

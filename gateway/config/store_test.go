@@ -163,7 +163,7 @@ func TestOutsideLooseningIsHeld(t *testing.T) {
 		t.Errorf("after an update that loosens: %q %+v", c.Held, c.New.Tools)
 	}
 
-	if err := store.AcceptHeld(); err != nil {
+	if err := store.AcceptHeld(store.Snapshot().Revision); err != nil {
 		t.Fatal(err)
 	}
 	if c := next(t, changes); len(c.Held) != 0 || c.New.Approvals.Require || c.New.MCPServers["evil"].Command != "sh" || len(store.Held()) != 0 {

@@ -18,7 +18,7 @@ import (
 // Client talks to a resident. It is safe for concurrent use.
 type Client struct {
 	Info Info
-	// Secret gives the right to answer approvals; empty for most.
+	// Secret gives the right to answer approvals and to manage; empty for most.
 	Secret string
 
 	dial func(ctx context.Context) (net.Conn, error)
@@ -121,11 +121,12 @@ func (c *Client) Pause(ctx context.Context, paused bool) error {
 	return c.exchange(ctx, http.MethodPost, "/pause", body, &reply)
 }
 
-// Raise brings the resident to the user's attention. A *RefusedError says that
-// it has neither tray nor windows.
-func (c *Client) Raise(ctx context.Context) (Raised, error) {
+// Raise brings the resident to the user's attention. show says what its window
+// shows: ShowOpen, ShowApprovals or ShowSettings; "" means ShowOpen. A
+// *RefusedError says that it has neither tray nor windows.
+func (c *Client) Raise(ctx context.Context, show string) (Raised, error) {
 	var reply Raised
-	err := c.exchange(ctx, http.MethodPost, "/window", nil, &reply)
+	err := c.send(ctx, http.MethodPost, "/window", raising{Show: show}, &reply)
 	return reply, err
 }
 
@@ -141,7 +142,7 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 		return fmt.Errorf("reading the running Pointsman's reply: %w", err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return &RefusedError{Status: response.StatusCode, Message: refusal(data)}
+		return asError(response.StatusCode, data)
 	}
 	if err := json.Unmarshal(data, v); err != nil {
 		return fmt.Errorf("reading the running Pointsman's reply: %w", err)

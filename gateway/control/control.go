@@ -6,18 +6,20 @@
 // Whoever can open the socket may look; to answer approvals takes the right to:
 // the secret that the resident hands to its window process, or
 // approvals.control. Otherwise any program running as the user could approve
-// its own calls.
+// its own calls. To see or change settings, keys, rules and runs takes the
+// secret, whatever the configuration says.
 //
 // Server.Serve owns the goroutines that serve connections and ends them.
 package control
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -47,11 +49,14 @@ type Options struct {
 	Gateway Gateway
 	// Views are further things to look at: what GET /NAME answers.
 	Views map[string]func(ctx context.Context) any
+	// Manager is what who holds the secret may change and see. If nil, nothing.
+	Manager Manager
 	// Raise brings the resident's tray or window to the user's attention and
-	// says what came of it. If nil, there is neither.
-	Raise func(ctx context.Context) Raised
-	// Secret gives the right to answer approvals to who shows it. If empty,
-	// nobody has it that way.
+	// says what came of it. show is ShowOpen, ShowApprovals or ShowSettings. If
+	// nil, there is neither.
+	Raise func(ctx context.Context, show string) Raised
+	// Secret gives the right to answer approvals, and to manage, to who shows
+	// it. If empty, nobody has it that way.
 	Secret string
 	// Open reports whether everybody may answer (approvals.control).
 	Open   func() bool
@@ -87,6 +92,7 @@ func NewServer(opts Options) *Server {
 	s.mux.HandleFunc("GET /changes", s.changes)
 	s.mux.HandleFunc("POST /pause", s.pause)
 	s.mux.HandleFunc("POST /window", s.window)
+	s.manage()
 	s.mux.Handle("/v1/", opts.Gateway.TrustedHandler("control"))
 	return s
 }
@@ -125,8 +131,7 @@ func (s *Server) mayAnswer(r *http.Request) bool {
 	if s.opts.Open != nil && s.opts.Open() {
 		return true
 	}
-	given := sha256.Sum256([]byte(r.Header.Get(answerHeader)))
-	return s.opts.Secret != "" && subtle.ConstantTimeCompare(given[:], s.secret[:]) == 1
+	return s.holdsSecret(r)
 }
 
 // right tells a client what it may do.
@@ -247,12 +252,34 @@ type Raised struct {
 	Message string `json:"message"`
 }
 
+// What a raised window shows.
+const (
+	ShowOpen      = "open" // what it showed last
+	ShowApprovals = "approvals"
+	ShowSettings  = "settings"
+)
+
+// raising is the body of POST /window. An empty body means ShowOpen.
+type raising struct {
+	Show string `json:"show"`
+}
+
 func (s *Server) window(w http.ResponseWriter, r *http.Request) {
 	if s.opts.Raise == nil {
 		fail(w, http.StatusNotFound, "the running Pointsman has neither tray nor windows")
 		return
 	}
-	write(w, http.StatusOK, s.opts.Raise(r.Context()))
+	var asked raising
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&asked); err != nil && !errors.Is(err, io.EOF) {
+		fail(w, http.StatusBadRequest, `the request cannot be read; it is {"show": "open"}: `+err.Error())
+		return
+	}
+	show := cmp.Or(asked.Show, ShowOpen)
+	if show != ShowOpen && show != ShowApprovals && show != ShowSettings {
+		fail(w, http.StatusBadRequest, fmt.Sprintf("the window shows %q, %q or %q", ShowOpen, ShowApprovals, ShowSettings))
+		return
+	}
+	write(w, http.StatusOK, s.opts.Raise(r.Context(), show))
 }
 
 // lines writes JSON lines, each sent at once.

@@ -80,7 +80,7 @@ func newRig(t *testing.T) *rig {
 	}
 	server := control.NewServer(control.Options{
 		Gateway: r.gateway, Secret: secret, Open: func() bool { return r.open },
-		Raise: func(context.Context) control.Raised { return control.Raised{Message: "in the tray"} },
+		Raise: func(context.Context, string) control.Raised { return control.Raised{Message: "in the tray"} },
 		Views: map[string]func(context.Context) any{"status": func(context.Context) any { return map[string]int{"pid": 7} }},
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -276,7 +276,7 @@ func TestPause(t *testing.T) {
 
 func TestRaise(t *testing.T) {
 	r := newRig(t)
-	if got, err := r.client.Raise(t.Context()); err != nil || got.Window || got.Message != "in the tray" {
+	if got, err := r.client.Raise(t.Context(), ""); err != nil || got.Window || got.Message != "in the tray" {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	ln, client := control.Local(control.Info{})
@@ -287,7 +287,7 @@ func TestRaise(t *testing.T) {
 	defer cancel()
 	defer client.Close()
 	var refused *control.RefusedError
-	if _, err := client.Raise(t.Context()); !errors.As(err, &refused) || !strings.Contains(err.Error(), "neither tray nor windows") {
+	if _, err := client.Raise(t.Context(), ""); !errors.As(err, &refused) || !strings.Contains(err.Error(), "neither tray nor windows") {
 		t.Errorf("without a tray: %v", err)
 	}
 }

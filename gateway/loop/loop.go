@@ -61,6 +61,7 @@ type Options struct {
 type Loop struct {
 	opts   Options
 	common atomic.Pointer[commonOffer]
+	board  board
 }
 
 // New returns a loop.

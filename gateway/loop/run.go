@@ -48,6 +48,10 @@ type run struct {
 	said       bool   // text was streamed in an earlier round
 }
 
+// ErrStopped is the cause with which a run's context is cancelled when a person
+// stops it.
+var ErrStopped = errors.New("stopped by the person")
+
 // NewID returns an id that no other has: prefix and 24 random characters.
 func NewID(prefix string) string { return prefix + rand.Text()[:24] }
 
@@ -332,6 +336,8 @@ func (r *run) finish(ctx context.Context, err error) {
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), approvals.ErrShuttingDown):
 		outcome, reason = "cancelled", approvals.ErrShuttingDown.Error()
+	case err != nil && errors.Is(context.Cause(ctx), ErrStopped):
+		outcome, reason = "cancelled", ErrStopped.Error()
 	case err != nil && (ctx.Err() != nil || errors.Is(err, errGone)):
 		outcome, reason = "cancelled", "the caller has gone"
 	case err != nil:
@@ -354,11 +360,15 @@ func (r *run) finish(ctx context.Context, err error) {
 }
 
 func (r *run) publish(e Event) {
-	if !r.loop.opts.Events.listening() {
-		return
+	listening := r.loop.opts.Events.listening()
+	if e.Kind == Text && !listening {
+		return // there are many, and the board has no use for them
 	}
 	e.Run, e.Time = r.id, time.Now()
 	e.Door, e.Client, e.Session, e.Model, e.Round = r.req.Door, r.req.Client, r.req.Session, r.req.Route.Name, r.report.Rounds
+	if e.Kind != Text {
+		r.loop.board.note(e)
+	}
 	r.loop.opts.Events.publish(e)
 }
 

@@ -137,7 +137,7 @@ func (a *app) desktopOptions(opts desktop.Options) desktop.Options {
 // tray on it.
 func (a *app) second(ctx context.Context, client *control.Client, home config.Home) error {
 	defer client.Close()
-	raised, err := client.Raise(ctx)
+	raised, err := client.Raise(ctx, control.ShowOpen)
 	var refused *control.RefusedError
 	switch {
 	case errors.As(err, &refused):

@@ -155,7 +155,7 @@ func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Re
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var tray *desktop.Desktop
-	var raise func(context.Context) control.Raised
+	var raise func(context.Context, string) control.Raised
 	if how.desktop != nil {
 		tray = how.desktop(g, store, log, func() { stop(context.Canceled) })
 		raise = tray.Raise

@@ -137,8 +137,9 @@ func (d *Desktop) state(ctx context.Context) model.State {
 	return s
 }
 
-// Raise brings the window up for a second start of the program.
-func (d *Desktop) Raise(ctx context.Context) control.Raised {
+// Raise brings the window up, as a second start of the program does. show is
+// what it shows: control.ShowOpen, ShowApprovals or ShowSettings.
+func (d *Desktop) Raise(ctx context.Context, show string) control.Raised {
 	if d.opts.Show == nil && d.trayless.Load() {
 		return control.Raised{Message: "it has neither tray nor windows there"}
 	}
@@ -146,7 +147,7 @@ func (d *Desktop) Raise(ctx context.Context) control.Raised {
 		d.remind(ctx)
 		return control.Raised{Message: "it has a tray, but no window to bring up (" + d.opts.NoWindows + ")"}
 	}
-	if err := d.opts.Show(ctx, model.Open); err != nil {
+	if err := d.opts.Show(ctx, model.Action(show)); err != nil {
 		return control.Raised{Message: "its window does not come up: " + err.Error()}
 	}
 	return control.Raised{Window: true, Message: "its window is up"}
