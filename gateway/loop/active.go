@@ -25,12 +25,15 @@ type Active struct {
 
 // ActiveCall is one call of an Active run.
 type ActiveCall struct {
-	Call      string             `json:"call"` // the id its events carry
+	Call      string             `json:"call"`   // the provider's id, as its events carry it
+	Record    string             `json:"record"` // its id in the journal
 	Tool      string             `json:"tool"`
 	Round     int                `json:"round"`
 	Arguments json.RawMessage    `json:"arguments"`
 	Since     time.Time          `json:"since"`             // when it was requested
 	Request   *approvals.Request `json:"request,omitempty"` // while it waits for a person
+	Running   bool               `json:"running"`           // it has passed the gates, and not ended
+	Approver  string             `json:"approver,omitempty"`
 	Finished  bool               `json:"finished"`
 	Outcome   string             `json:"outcome,omitempty"` // of a finished call, as the two below
 	Reason    string             `json:"reason,omitempty"`
@@ -72,23 +75,27 @@ func (a *Active) note(e Event) {
 		a.Plan = e.Plan
 	case CallRequested:
 		a.trim()
-		a.Calls = append(a.Calls, ActiveCall{Call: e.Call, Tool: e.Tool, Round: e.Round, Arguments: e.Arguments, Since: e.Time})
+		a.Calls = append(a.Calls, ActiveCall{Call: e.Call, Record: e.Record, Tool: e.Tool, Round: e.Round, Arguments: e.Arguments, Since: e.Time})
 	case CallWaiting:
-		if c := a.open(e.Call); c != nil {
+		if c := a.open(e.Record); c != nil {
 			c.Request = e.Request
 		}
+	case CallRunning:
+		if c := a.open(e.Record); c != nil {
+			c.Request, c.Running, c.Approver = nil, true, e.Approver
+		}
 	case CallFinished:
-		if c := a.open(e.Call); c != nil {
-			c.Request, c.Finished = nil, true
-			c.Tool, c.Arguments, c.Outcome, c.Reason, c.Duration = e.Tool, e.Arguments, e.Outcome, e.Reason, e.Duration
+		if c := a.open(e.Record); c != nil {
+			c.Request, c.Running, c.Finished = nil, false, true
+			c.Tool, c.Arguments, c.Outcome, c.Reason, c.Duration, c.Approver = e.Tool, e.Arguments, e.Outcome, e.Reason, e.Duration, e.Approver
 		}
 	}
 }
 
-// open finds a call that has not ended. Providers reuse ids: the latest counts.
-func (a *Active) open(id string) *ActiveCall {
+// open finds a call that has not ended.
+func (a *Active) open(record string) *ActiveCall {
 	for i := len(a.Calls) - 1; i >= 0; i-- {
-		if c := &a.Calls[i]; c.Call == id && !c.Finished {
+		if c := &a.Calls[i]; c.Record == record && !c.Finished {
 			return c
 		}
 	}

@@ -548,6 +548,35 @@ func TestEventsOfCalls(t *testing.T) {
 	}
 }
 
+// TestActiveTellsWhatEventsTold: who comes late sees a call where it stands.
+func TestActiveTellsWhatEventsTold(t *testing.T) {
+	p := newProvider(t, ask(toolCall("a", "fs__list_files", `{}`)), ask(toolCall("a", "fs__write_file", `{"path":"/a"}`)), say("ok"))
+	r := newRig(t, p)
+	look := func() []loop.ActiveCall {
+		active := r.loop.Active()
+		if len(active) != 1 {
+			t.Fatalf("%d runs are active", len(active))
+		}
+		return active[0].Calls
+	}
+	var asked, running []loop.ActiveCall
+	r.decide = func(req approvals.Request) approvals.Decision { asked = look(); return approve(req) }
+	r.onServer = func(_ context.Context, call servers.Call) (*servers.Result, error) {
+		running = look()
+		return textResult(call.Tool), nil
+	}
+	r.mustRun(t, hello)
+	if len(asked) != 2 || asked[0].Outcome != "ok" || asked[0].Running || asked[1].Running {
+		t.Errorf("while it was asked about: %+v", asked)
+	}
+	if c := running[1]; !c.Running || c.Approver != approvals.ByDesk || c.Request != nil || c.Record == "" || c.Record == running[0].Record {
+		t.Errorf("while it ran: %+v", c)
+	}
+	if left := r.loop.Active(); len(left) != 0 {
+		t.Errorf("left after the end: %+v", left)
+	}
+}
+
 func TestHistoryIsRepaired(t *testing.T) {
 	p := newProvider(t, say("ok"))
 	r := newRig(t, p)
