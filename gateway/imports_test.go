@@ -31,8 +31,8 @@ var arrows = []struct {
 	{"pointsman/ui/model", []string{"fyne.io/fyne/"}, "what screens show is plain Go"},
 	{"pointsman/ui/tray", []string{"fyne.io/fyne/"}, "the tray runs inside the resident"},
 	{"pointsman/ui/desktop", []string{"fyne.io/fyne/"}, "the desktop's side of the resident starts no window toolkit"},
-	{"pointsman/ui/model", []string{"pointsman/gateway", "pointsman/ui", "fyne.io/"}, "what screens show is plain Go"},
-	{"pointsman/ui/tray", []string{"pointsman/gateway", "pointsman/ui/desktop", "pointsman/ui/cli"}, "the tray shows a state, wherever it comes from"},
+	{"pointsman/ui/model", []string{"pointsman/ui", "fyne.io/"}, "what screens show is plain Go"},
+	{"pointsman/ui/tray", []string{"pointsman/gateway/control", "pointsman/gateway/httpapi", "pointsman/ui/desktop", "pointsman/ui/cli"}, "the tray shows a state, wherever it comes from"},
 	{"pointsman/ui/autostart", []string{"pointsman/"}, "starting at login takes a path and nothing else"},
 	{"pointsman/ui/clipboard", []string{"pointsman/"}, "copying takes a text and nothing else"},
 }

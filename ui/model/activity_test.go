@@ -1,0 +1,450 @@
+package model_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"pointsman/approvals"
+	"pointsman/gateway/journal"
+	"pointsman/gateway/loop"
+	"pointsman/ui/model"
+)
+
+var began = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// at is an event some seconds after began.
+func at(seconds int, e loop.Event) loop.Event {
+	e.Time = began.Add(time.Duration(seconds) * time.Second)
+	if e.Run == "" {
+		e.Run = "r1"
+	}
+	if e.Client == "" {
+		e.Client, e.Model = "copilot", "sol"
+	}
+	return e
+}
+
+func apply(a *model.Activity, events ...loop.Event) (last model.Change) {
+	for _, e := range events {
+		last = a.Apply(e)
+	}
+	return last
+}
+
+// calls says each call of a run in a few words.
+func calls(r *model.Run) string {
+	var said []string
+	for _, c := range r.Calls {
+		said = append(said, c.ID+" "+c.State.Word())
+	}
+	return strings.Join(said, ", ")
+}
+
+func TestActivityFoldsEvents(t *testing.T) {
+	started := at(0, loop.Event{Kind: loop.RunStarted})
+	requested := at(1, loop.Event{Kind: loop.CallRequested, Call: "x", Record: "c1", Tool: "fs__write", Round: 1, Arguments: json.RawMessage(`{"path":"/a","text":"two\nlines"}`)})
+	waiting := at(2, loop.Event{Kind: loop.CallWaiting, Call: "x", Record: "c1", Request: &approvals.Request{Server: "fs"}})
+	running := at(3, loop.Event{Kind: loop.CallRunning, Call: "x", Record: "c1", Approver: "desk"})
+	finished := at(4, loop.Event{Kind: loop.CallFinished, Call: "x", Record: "c1", Tool: "fs__write", Outcome: "ok", Approver: "desk", Duration: time.Second})
+	second := at(5, loop.Event{Kind: loop.CallRequested, Call: "x", Record: "c2", Tool: "fs__read", Round: 2})
+	over := at(6, loop.Event{Kind: loop.RunFinished, Outcome: "ok", Duration: 6 * time.Second})
+	for _, tc := range []struct {
+		name   string
+		events []loop.Event
+		change model.Change // of the last
+		calls  string
+		state  string
+		tone   model.Tone
+	}{
+		{"a run begins", []loop.Event{started}, model.Change{Run: "r1", Call: -1, List: true}, "", "Running", model.Busy},
+		{"it says something", []loop.Event{started, at(1, loop.Event{Kind: loop.Text, Text: "hm"})}, model.Change{Run: "r1", Call: -1}, "", "Running", model.Busy},
+		{"it plans", []loop.Event{started, at(1, loop.Event{Kind: loop.PlanChanged})}, model.Change{Run: "r1", Call: -1, Plan: true}, "", "Running", model.Busy},
+		{"a call is requested", []loop.Event{started, requested}, model.Change{Run: "r1", Call: 0, Added: true}, "c1 Starting", "Running", model.Busy},
+		{"a call waits", []loop.Event{started, requested, waiting}, model.Change{Run: "r1", Call: 0}, "c1 Waiting for you", "Waiting for you", model.Asking},
+		{"it runs", []loop.Event{started, requested, waiting, running}, model.Change{Run: "r1", Call: 0}, "c1 Running", "Running", model.Busy},
+		{"it is done", []loop.Event{started, requested, waiting, running, finished}, model.Change{Run: "r1", Call: 0}, "c1 Done", "Running", model.Busy},
+		{"another with the provider's same id", []loop.Event{started, requested, finished, second}, model.Change{Run: "r1", Call: 1, Added: true}, "c1 Done, c2 Starting", "Running", model.Busy},
+		{"the run is over", []loop.Event{started, requested, finished, over}, model.Change{Run: "r1", Call: -1, List: true}, "c1 Done", "Done", model.Good},
+		{"over while one ran", []loop.Event{started, requested, running, over}, model.Change{Run: "r1", Call: -1, List: true}, "c1 Unknown", "Done", model.Good},
+		{"over while one waited", []loop.Event{started, requested, waiting, over}, model.Change{Run: "r1", Call: -1, List: true}, "c1 Withdrawn", "Done", model.Good},
+		{"over before one began", []loop.Event{started, requested, over}, model.Change{Run: "r1", Call: -1, List: true}, "c1 Cancelled", "Done", model.Good},
+		{"waiting told late", []loop.Event{started, requested, running, waiting}, model.Change{Run: "r1", Call: 0}, "c1 Running", "Running", model.Busy},
+		{"an outcome that is not known", []loop.Event{started, at(4, loop.Event{Kind: loop.CallFinished, Record: "c1", Outcome: "new"})}, model.Change{Run: "r1", Call: 0, Added: true}, "c1 Unknown", "Running", model.Busy},
+		{"an event of a run that is not known", []loop.Event{requested}, model.Change{Run: "r1", Call: 0, Added: true, List: true, Stale: true}, "c1 Starting", "Running", model.Busy},
+		{"said once", []loop.Event{requested, waiting}, model.Change{Run: "r1", Call: 0}, "c1 Waiting for you", "Waiting for you", model.Asking},
+		{"events were lost", []loop.Event{started, {Kind: loop.Text, Run: "r1", Lost: 3}}, model.Change{Run: "r1", Call: -1, Stale: true}, "", "Running", model.Busy},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var a model.Activity
+			if diff := cmp.Diff(tc.change, apply(&a, tc.events...)); diff != "" {
+				t.Error(diff)
+			}
+			run := a.Find("r1")
+			if got := calls(run); got != tc.calls {
+				t.Errorf("calls are %q, want %q", got, tc.calls)
+			}
+			if state, tone := run.State(); state != tc.state || tone != tc.tone {
+				t.Errorf("state is %q, %v, want %q, %v", state, tone, tc.state, tc.tone)
+			}
+		})
+	}
+	var a model.Activity
+	apply(&a, started, requested, waiting, running, finished)
+	want := model.Call{ID: "c1", Server: "fs", Tool: "fs__write", Brief: "path: /a · text: two lines", Round: 1, State: model.CallDone,
+		Began: requested.Time, Duration: time.Second, Approver: "desk"}
+	if diff := cmp.Diff(want, a.Find("r1").Calls[0]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestActivitySync(t *testing.T) {
+	asked := began.Add(10 * time.Second)
+	listed := loop.Active{Run: "r1", Client: "copilot", Model: "sol", Since: began, Rounds: 2,
+		Plan: []loop.Step{{Description: "look", Status: "completed"}},
+		Calls: []loop.ActiveCall{
+			{Record: "c1", Tool: "fs__read", Round: 1, Since: began.Add(time.Second), Finished: true, Outcome: "failed"},
+			{Record: "c2", Tool: "fs__write", Round: 2, Since: began.Add(2 * time.Second), Running: true, Approver: "rule"},
+			{Record: "c3", Tool: "fs__write", Round: 2, Since: began.Add(3 * time.Second), Request: &approvals.Request{Server: "fs"}},
+		}}
+	started := at(0, loop.Event{Kind: loop.RunStarted})
+	for _, tc := range []struct {
+		name   string
+		before []loop.Event // applied before the list comes
+		active []loop.Active
+		want   string // the run and its calls
+	}{
+		{"a late start", nil, []loop.Active{listed}, "Waiting for you: c1 Failed, c2 Running, c3 Waiting for you"},
+		{"what was known goes on", []loop.Event{started}, []loop.Active{listed}, "Waiting for you: c1 Failed, c2 Running, c3 Waiting for you"},
+		{"what was missed comes in its place", []loop.Event{started, at(3, loop.Event{Kind: loop.CallRequested, Record: "c3", Round: 2})},
+			[]loop.Active{listed}, "Waiting for you: c1 Failed, c2 Running, c3 Waiting for you"},
+		{"a call that ended since stays ended", []loop.Event{started, at(11, loop.Event{Kind: loop.CallFinished, Record: "c2", Round: 2, Outcome: "ok"}), at(12, loop.Event{Kind: loop.CallFinished, Record: "c3", Round: 2, Outcome: "denied"})},
+			[]loop.Active{listed}, "Running: c1 Failed, c2 Done, c3 Denied"},
+		{"a run that ended since stays ended", []loop.Event{started, at(12, loop.Event{Kind: loop.RunFinished, Outcome: "ok"})}, []loop.Active{listed}, "Done: "},
+		{"a run whose end was missed", []loop.Event{started}, nil, "Unknown: "},
+		{"a run that began since", []loop.Event{at(11, loop.Event{Kind: loop.RunStarted})}, nil, "Running: "},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var a model.Activity
+			apply(&a, tc.before...)
+			a.Sync(tc.active, asked)
+			run := a.Find("r1")
+			state, _ := run.State()
+			if got := state + ": " + calls(run); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+			if change := a.Apply(at(20, loop.Event{Kind: loop.Text, Lost: 1})); !change.Stale {
+				t.Error("a later loss was not told")
+			}
+		})
+	}
+	t.Run("a plan that changed since stays", func(t *testing.T) {
+		var a model.Activity
+		apply(&a, started, at(11, loop.Event{Kind: loop.PlanChanged, Plan: []loop.Step{{Description: "new", Status: "pending"}}}))
+		a.Sync([]loop.Active{listed}, asked)
+		if plan := a.Find("r1").Plan; plan[0].Description != "new" {
+			t.Errorf("the plan is %v", plan)
+		}
+	})
+}
+
+func TestActivityRecord(t *testing.T) {
+	yes := new(bool)
+	*yes = true
+	var a model.Activity
+	apply(&a, at(0, loop.Event{Kind: loop.RunStarted}), at(2, loop.Event{Kind: loop.CallRequested, Record: "c2", Round: 1, Tool: "x"}),
+		at(3, loop.Event{Kind: loop.CallWaiting, Record: "c2", Round: 1}))
+	rows := []journal.Call{
+		{ID: "c1", Round: 1, Time: began.Add(time.Second), Server: "fs", Offered: "fs__read", Outcome: journal.Denied, Reason: "no", Approver: "desk"},
+		{ID: "c2", Round: 1, Time: began.Add(2 * time.Second), Server: "fs", Offered: "fs__write"},
+		{ID: "c3", Round: 2, Time: began.Add(3 * time.Second), Server: "fs", Tool: "push", Approved: yes},
+	}
+	if !a.Record("r1", rows) {
+		t.Fatal("the run was not found")
+	}
+	run := a.Find("r1")
+	if got := calls(run); got != "c1 Denied, c2 Waiting for you, c3 Running" {
+		t.Errorf("got %q", got)
+	}
+	if c := run.Calls[0]; c.Reason != "no" || c.Server != "fs" || c.Tool != "fs__read" {
+		t.Errorf("the call is %+v", c)
+	}
+	if apply(&a, at(5, loop.Event{Kind: loop.CallFinished, Record: "c2", Outcome: "ok"})).Call != 1 {
+		t.Error("an event does not find its call again")
+	}
+	if a.Record("nobody", rows) {
+		t.Error("a run that is not there was found")
+	}
+}
+
+// TestActivityRows: what is active, then day by day, each run once.
+func TestActivityRows(t *testing.T) {
+	now := began.Add(time.Hour)
+	past := func(id string, ago time.Duration) journal.Run {
+		return journal.Run{ID: id, Time: now.Add(-ago), Outcome: journal.OK}
+	}
+	var a model.Activity
+	apply(&a,
+		at(0, loop.Event{Kind: loop.RunStarted, Run: "goes on"}),
+		at(10, loop.Event{Kind: loop.RunStarted, Run: "ended"}),
+		at(11, loop.Event{Kind: loop.RunFinished, Run: "ended", Outcome: "ok"}),
+		at(12, loop.Event{Kind: loop.RunStarted, Run: "newest"}))
+	page := []journal.Run{
+		{ID: "newest", Time: began.Add(12 * time.Second)}, past("ended", 59*time.Minute), {ID: "goes on", Time: began},
+		past("morning", 5*time.Hour), past("yesterday", 20*time.Hour), past("last week", 7*24*time.Hour), past("last year", 300*24*time.Hour),
+	}
+	rows := func() string {
+		var said []string
+		for _, row := range a.Rows(now) {
+			if row.Run != nil {
+				said = append(said, row.Run.ID)
+				continue
+			}
+			said = append(said, "["+row.Heading+"]")
+		}
+		return strings.Join(said, " ")
+	}
+	if got, want := rows(), "[Now] newest goes on [Today] ended"; got != want {
+		t.Errorf("before the journal: %q, want %q", got, want)
+	}
+	a.AddPast(page)
+	a.AddPast(page[3:4]) // a page may overlap the one before
+	const all = "[Now] newest goes on [Today] ended morning [Yesterday] yesterday [Monday 23 February] last week [6 May 2025] last year"
+	if got := rows(); got != all {
+		t.Errorf("got  %q\nwant %q", got, all)
+	}
+	a.ResetPast(true)
+	a.AddPast(page[2:4])
+	if got, want := rows(), "[Today] goes on morning"; got != want {
+		t.Errorf("what a search found is %q, want %q", got, want)
+	}
+	if got := a.Rows(now)[1].Run; !got.Active {
+		t.Errorf("an active run that was found is %+v", got)
+	}
+}
+
+// TestActivityIsBounded: old ended runs leave with their calls, and stay listed.
+func TestActivityIsBounded(t *testing.T) {
+	const n = 250
+	var a model.Activity
+	for i := range n {
+		id := fmt.Sprint(i)
+		apply(&a, at(i, loop.Event{Kind: loop.RunStarted, Run: id}),
+			at(i, loop.Event{Kind: loop.CallRequested, Run: id, Record: id}),
+			at(i, loop.Event{Kind: loop.RunFinished, Run: id, Outcome: "ok"}))
+	}
+	rows := a.Rows(began.Add(time.Hour))
+	withCalls, order := 0, true
+	for i, row := range rows[1:] {
+		withCalls += len(row.Run.Calls)
+		order = order && row.Run.ID == fmt.Sprint(n-1-i)
+	}
+	if len(rows) != n+1 || withCalls != 100 || !order {
+		t.Errorf("%d rows, %d with calls, in order: %v", len(rows), withCalls, order)
+	}
+	if a.Busy() {
+		t.Error("it is said to be busy")
+	}
+}
+
+func TestRunStates(t *testing.T) {
+	for _, tc := range []struct {
+		row  journal.Run
+		word string
+		tone model.Tone
+	}{
+		{journal.Run{Outcome: journal.OK}, "Done", model.Good},
+		{journal.Run{}, "Running elsewhere", model.Busy},
+		{journal.Run{Outcome: journal.Unknown}, "Unknown", model.Bad},
+		{journal.Run{Outcome: journal.Cancelled, Error: "stopped by the person"}, "Stopped by you", model.Quiet},
+		{journal.Run{Outcome: journal.Cancelled, Error: "the caller has gone"}, "Cancelled", model.Quiet},
+		{journal.Run{Outcome: "stopped_rounds"}, "Stopped at the limit of rounds", model.Asking},
+		{journal.Run{Outcome: "stopped_loop"}, "Stopped in a loop", model.Asking},
+		{journal.Run{Outcome: "auth_failed"}, "Failed", model.Bad},
+	} {
+		if word, tone := model.PastRun(tc.row).State(); word != tc.word || tone != tc.tone {
+			t.Errorf("%+v is %q, %v", tc.row, word, tone)
+		}
+	}
+}
+
+func TestProgress(t *testing.T) {
+	steps := func(statuses ...string) (plan []loop.Step) {
+		for _, s := range statuses {
+			plan = append(plan, loop.Step{Status: s})
+		}
+		return plan
+	}
+	for _, tc := range []struct {
+		plan     []loop.Step
+		share    float64
+		done, of int
+	}{
+		{nil, 0, 0, 0},
+		{steps("pending", "in_progress"), 0, 0, 2},
+		{steps("completed", "skipped", "in_progress", "pending"), 0.5, 2, 4},
+		{steps("completed"), 1, 1, 1},
+	} {
+		run := model.Run{Plan: tc.plan}
+		if share, done, of := run.Progress(); share != tc.share || done != tc.done || of != tc.of {
+			t.Errorf("%v: %v, %d of %d", tc.plan, share, done, of)
+		}
+	}
+}
+
+func TestSearchFilter(t *testing.T) {
+	berlin := time.FixedZone("", 3600)
+	now := time.Date(2026, 3, 2, 0, 30, 0, 0, berlin)
+	day := func(d int) time.Time { return time.Date(2026, 3, d, 0, 0, 0, 0, berlin) }
+	for _, tc := range []struct {
+		search model.Search
+		want   journal.Filter
+	}{
+		{model.Search{}, journal.Filter{Deep: true}},
+		{model.Search{Text: "a", Server: "fs", Tool: "t", Outcome: journal.Denied}, journal.Filter{Text: "a", Server: "fs", Tool: "t", Outcome: journal.Denied, Deep: true}},
+		{model.Search{Days: model.Today}, journal.Filter{Since: day(2), Deep: true}},
+		{model.Search{Days: model.Yesterday}, journal.Filter{Since: day(1), Until: day(2), Deep: true}},
+		{model.Search{Days: model.Last7Days}, journal.Filter{Since: day(-4), Deep: true}},
+		{model.Search{Days: model.Last30Days}, journal.Filter{Since: day(-27), Deep: true}},
+	} {
+		if diff := cmp.Diff(tc.want, tc.search.Filter(now)); diff != "" {
+			t.Errorf("%+v: %s", tc.search, diff)
+		}
+		if tc.search.Empty() != cmp.Equal(tc.want, journal.Filter{Deep: true}) {
+			t.Errorf("%+v is empty: %v", tc.search, tc.search.Empty())
+		}
+	}
+}
+
+func TestElapsed(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0 s", 0: "0 ms", 999 * time.Millisecond: "999 ms", 2560 * time.Millisecond: "2.5 s", 59900 * time.Millisecond: "59 s",
+		185 * time.Second: "3 min 5 s", 130 * time.Minute: "2 h 10 min",
+	} {
+		if got := model.Elapsed(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestBrief(t *testing.T) {
+	long := strings.Repeat("长", 400)
+	for _, tc := range []struct{ name, arguments, want string }{
+		{"in the order given", `{"b":1,"a":"x"}`, "b: 1 · a: x"},
+		{"lines and tabs", `{"a":"x\n\n\ty"}`, "a: x y"},
+		{"nothing hides", `{"a":"x\u202ey"}`, "a: x<U+202E>y"},
+		{"no object", `"just text"`, "just text"},
+		{"nothing", `{}`, ""},
+		{"long", `{"a":"` + long + `"}`, "a: " + strings.Repeat("长", 156) + "…"},
+	} {
+		var a model.Activity
+		apply(&a, at(0, loop.Event{Kind: loop.CallRequested, Record: "c", Arguments: json.RawMessage(tc.arguments)}))
+		if got := a.Find("r1").Calls[0].Brief; got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestDecision(t *testing.T) {
+	yes, no := new(bool), new(bool)
+	*yes = true
+	for _, tc := range []struct {
+		call journal.Call
+		want string
+	}{
+		{journal.Call{Outcome: journal.OK}, "Ran without asking"},
+		{journal.Call{Risky: true}, "Not decided yet"},
+		{journal.Call{Outcome: journal.OK, Approved: yes, Approver: "desk"}, "Allowed by you"},
+		{journal.Call{Outcome: journal.OK, Approved: yes, Approver: "desk", Edited: true}, "Allowed by you, with other arguments than the model gave"},
+		{journal.Call{Outcome: journal.Denied, Approved: no, Approver: "desk", Reason: "not there"}, "Denied by you: not there"},
+		{journal.Call{Outcome: journal.Denied, Approved: no, Approver: "rule", Rule: "r7"}, "Denied by a remembered rule r7"},
+		{journal.Call{Outcome: journal.Denied, Approved: no, Approver: "none"}, "Denied because there was nobody to ask"},
+		{journal.Call{Outcome: journal.Denied, Reason: "tools are paused"}, "Denied without asking: tools are paused"},
+		{journal.Call{Outcome: journal.NotAnswered, Approved: no, Approver: "none"}, "Asked for, and nobody answered in time"},
+		{journal.Call{Outcome: journal.Withdrawn, Approved: no}, "Asked for, and withdrawn before there was an answer"},
+		{journal.Call{Outcome: journal.Invalid, Reason: "no such tool"}, "Not asked for: it could not have run: no such tool"},
+		{journal.Call{Outcome: journal.Failed, Approved: yes, Approver: "allow_all", Reason: "x", Error: "x"}, "Allowed by the configuration, which decides for all"},
+		{journal.Call{Outcome: journal.Denied, Approved: no, Approver: "panic"}, "Denied because asking failed"},
+	} {
+		if got := model.Decision(tc.call); got != tc.want {
+			t.Errorf("%+v:\ngot  %q\nwant %q", tc.call, got, tc.want)
+		}
+	}
+}
+
+func TestResultText(t *testing.T) {
+	for _, tc := range []struct{ name, kept, want string }{
+		{"text", `{"content":[{"type":"text","text":"a\r\nb"},{"type":"text","text":"c"}]}`, "a\nb\nc"},
+		{"nothing hides", `{"content":[{"type":"text","text":"a\u202eb"}]}`, "a<U+202E>b"},
+		{"structured", `{"content":[],"structuredContent":{"a":1}}`, "{\n  \"content\": [],\n  \"structuredContent\": {\n    \"a\": 1\n  }\n}"},
+		{"an image", `{"content":[{"type":"image"}]}`, "{\n  \"content\": [\n    {\n      \"type\": \"image\"\n    }\n  ]\n}"},
+		{"cut off", `{"content":[{"type":"te`, `{"content":[{"type":"te`},
+		{"nothing kept", "", ""},
+	} {
+		if got := model.ResultText(tc.kept); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestFacts(t *testing.T) {
+	c := journal.Call{Server: "fs", Time: time.Date(2026, 3, 2, 9, 8, 7, 0, time.Local), Class: approvals.Write, DurationMS: 1500, ResultBytes: 2048}
+	if got, want := model.Facts(c), "fs · 09:08:07 · write · 1.5 s · 2.0 KiB"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for n, want := range map[int64]string{1: "1 byte", 2: "2 bytes", 3 << 20: "3.0 MiB"} {
+		if got := model.Bytes(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}
+
+// TestOutcomes: whatever can be searched for is an end that a row can have.
+func TestOutcomes(t *testing.T) {
+	var got []journal.Outcome
+	for _, o := range model.Outcomes() {
+		got = append(got, o.Outcome)
+	}
+	want := []journal.Outcome{journal.OK, journal.Failed, journal.Denied, journal.NotAnswered, journal.Withdrawn, journal.Invalid, journal.Timeout, journal.Cancelled, journal.Unknown}
+	if diff := cmp.Diff(want, got, cmpopts.SortSlices(strings.Compare)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// BenchmarkApply is an event in a run that has 500 calls, among 10,000 past runs.
+func BenchmarkApply(b *testing.B) {
+	var a model.Activity
+	a.AddPast(pastRuns(10_000))
+	apply(&a, at(0, loop.Event{Kind: loop.RunStarted}))
+	for i := range 500 {
+		apply(&a, at(i, loop.Event{Kind: loop.CallRequested, Record: fmt.Sprint(i), Round: i / 8}))
+	}
+	e := at(1000, loop.Event{Kind: loop.CallFinished, Record: "250", Outcome: "ok", Arguments: json.RawMessage(`{"path":"/a/b","text":"hello"}`)})
+	b.ReportAllocs()
+	for b.Loop() {
+		a.Apply(e)
+	}
+}
+
+// BenchmarkRows is what a run's beginning or end costs among 10,000 past runs.
+func BenchmarkRows(b *testing.B) {
+	var a model.Activity
+	a.AddPast(pastRuns(10_000))
+	b.ReportAllocs()
+	for b.Loop() {
+		a.Rows(began)
+	}
+}
+
+func pastRuns(n int) []journal.Run {
+	runs := make([]journal.Run, n)
+	for i := range runs {
+		runs[i] = journal.Run{ID: fmt.Sprint("p", i), Time: began.Add(-time.Duration(i) * 10 * time.Minute), Outcome: journal.OK}
+	}
+	return runs
+}
