@@ -17,6 +17,7 @@ import (
 var version string
 
 func main() {
+	speak()
 	tuneMemory()
 	ctx, cancel := untilSignal()
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
@@ -25,7 +26,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return cli.Run(ctx, cli.Options{Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr, Version: version})
+	return cli.Run(ctx, cli.Options{Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr, Version: version, Windows: showWindows})
 }
 
 // untilSignal returns a context that ends with the first signal to stop. The

@@ -3,6 +3,29 @@
 package main
 
 import (
-	_ "fyne.io/fyne/v2/app"
-	_ "fyne.io/fyne/v2/test"
+	"context"
+
+	"beforefyne"
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/app"
+
+	"pointsman/assets"
+	"pointsman/ui"
+	"pointsman/ui/cli"
 )
+
+// appID names us to the desktop; FyneApp.toml and the desktop file have it, too.
+const appID = "dev.pointsman.Pointsman"
+
+// speak lets the standard log speak, which nothing of ours uses, now that Fyne is
+// initialised.
+func speak() { beforefyne.Over() }
+
+// showWindows is the process of the windows.
+func showWindows(ctx context.Context, w cli.Windows) error {
+	a := app.NewWithID(appID)
+	a.SetIcon(fyne.NewStaticResource("pointsman.png", assets.AppIcon()))
+	return ui.New(a, ui.Options{
+		Client: w.Client, Home: w.Home, Parent: w.Parent, Version: w.Version, Logger: w.Logger, Quiet: keepQuiet,
+	}).Run(ctx)
+}

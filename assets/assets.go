@@ -23,7 +23,7 @@ var ModelsYAML []byte
 //go:embed demo.yaml
 var DemoYAML []byte
 
-// icons are the tray's pictures, drawn by scripts/icons.sh from the SVG files
+// icons are the pictures of the tray and the program, drawn by scripts/icons.sh from the SVG files
 // beside them.
 //
 //go:embed icons/*.png
@@ -33,6 +33,31 @@ var icons embed.FS
 // nil when there is none.
 func TrayIcon(name string, size int) []byte {
 	data, err := icons.ReadFile(fmt.Sprintf("icons/tray-%s-%d.png", name, size))
+	if err != nil { // it was not drawn: the reader shows nothing
+		return nil
+	}
+	return data
+}
+
+// AppIcon is the program's own icon as PNG, 256 pixels wide.
+func AppIcon() []byte {
+	data, err := icons.ReadFile("icons/app-256.png")
+	if err != nil { // it is embedded
+		panic(err)
+	}
+	return data
+}
+
+// drawings are the icons of the windows, in one colour that the reader puts in
+// the place of currentColor.
+//
+//go:embed icons/ui/*.svg
+var drawings embed.FS
+
+// Drawing returns the windows' icon of that name as SVG, or nil when there is
+// none.
+func Drawing(name string) []byte {
+	data, err := drawings.ReadFile("icons/ui/" + name + ".svg")
 	if err != nil { // it was not drawn: the reader shows nothing
 		return nil
 	}

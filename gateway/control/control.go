@@ -55,6 +55,8 @@ type Options struct {
 	// says what came of it. show is ShowOpen, ShowApprovals or ShowSettings. If
 	// nil, there is neither.
 	Raise func(ctx context.Context, show string) Raised
+	// Quit ends the resident, for who holds the secret. If nil, it cannot be.
+	Quit func()
 	// Secret gives the right to answer approvals, and to manage, to who shows
 	// it. If empty, nobody has it that way.
 	Secret string
@@ -93,6 +95,7 @@ func NewServer(opts Options) *Server {
 	s.mux.HandleFunc("POST /pause", s.pause)
 	s.mux.HandleFunc("POST /window", s.window)
 	s.manage()
+	s.quitRoute()
 	s.mux.Handle("/v1/", opts.Gateway.TrustedHandler("control"))
 	return s
 }

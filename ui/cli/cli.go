@@ -49,6 +49,9 @@ type Options struct {
 	Getenv func(string) string
 	// Keychain holds the secrets. If nil, the system's.
 	Keychain secrets.Keychain
+	// Windows shows the windows, on the main goroutine. If nil, this build has
+	// none.
+	Windows func(context.Context, Windows) error
 }
 
 // app is one run of the command line.
@@ -185,7 +188,7 @@ To begin:  pointsman demo     see it work, without a key and without a network
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.serveCommand(), a.chatCommand(), a.modelsCommand(), a.toolsCommand(), a.statusCommand(),
 		a.serversCommand(), a.approvalsCommand(), a.keysCommand(), a.configCommand(), a.journalCommand(),
-		a.demoCommand(), a.versionCommand(), a.guardCommand())
+		a.demoCommand(), a.versionCommand(), a.guardCommand(), a.windowCommand())
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout) // before the completion command, which asks for it when it is made
 	root.SetErr(a.Stderr)

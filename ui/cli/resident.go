@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"pointsman/approvals"
-	"pointsman/gateway"
 	"pointsman/gateway/config"
 	"pointsman/gateway/control"
 	"pointsman/gateway/secrets"
@@ -22,9 +20,6 @@ import (
 	"pointsman/ui/desktop"
 	"pointsman/ui/tray"
 )
-
-// noWindows says why nothing opens.
-const noWindows = "no windows in this build"
 
 // claimPatience is how long a resident that has just started may take until it
 // can be reached.
@@ -112,8 +107,12 @@ func awaitResident(ctx context.Context, home config.Home) (*control.Client, erro
 }
 
 // desktopOf is what shows a gateway of this process.
-func (a *app) desktopOf(g *gateway.Gateway, store *config.Store, log *slog.Logger, quit func()) *desktop.Desktop {
-	return desktop.New(a.desktopOptions(desktop.Options{Source: desktop.Own(g), Store: store, Logger: log, Quit: quit}))
+func (a *app) desktopOf(s shown) *desktop.Desktop {
+	opts := desktop.Options{Source: desktop.Own(s.gateway), Store: s.store, Logger: s.log, Quit: s.quit}
+	if s.panes != nil {
+		opts.Show, opts.WindowFault, opts.Changed = s.panes.open, s.panes.Fault, s.panes.changed
+	}
+	return desktop.New(a.desktopOptions(opts))
 }
 
 // desktopOptions fills in what every desktop of ours has.

@@ -93,8 +93,8 @@ func (f *serveFlags) apply(cfg *config.Config) {
 type serving struct {
 	loading
 	flags serveFlags
-	// desktop makes what shows the gateway; quit ends it all. Nil: nothing does.
-	desktop func(g *gateway.Gateway, store *config.Store, log *slog.Logger, quit func()) *desktop.Desktop
+	// desktop makes what shows the gateway in the tray. Nil: nothing does.
+	desktop func(shown) *desktop.Desktop
 }
 
 // serve is the resident. It returns a *control.RunningError when there is one.
@@ -139,12 +139,24 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return nil, fmt.Errorf("listening on %s: %s has the port; stop it, or choose another port with --port or gateway.listen", address, who)
 }
 
+// shown is a gateway that a desktop shows.
+type shown struct {
+	gateway *gateway.Gateway
+	store   *config.Store
+	panes   *panes // nil: there are no windows
+	log     *slog.Logger
+	quit    func() // ends it all
+}
+
 // serveOn runs the resident on an open listener, which it closes.
 func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Resident, store *config.Store, home config.Home, how serving) error {
 	screen := a.screen()
 	log := a.logger(store.Config().Log.Level)
 	person := a.attendant(how.flags.ask == "terminal", screen)
-	g, err := a.newGateway(ctx, store, home, gateway.Options{NoMCP: how.flags.noMCP, Attended: person.attends, Logger: log, OnIdle: debug.FreeOSMemory})
+	secret := rand.Text()
+	panes := a.newPanes(secret, how.desktop != nil, log)
+	attended := func() bool { return person.attends() || panes.attend() }
+	g, err := a.newGateway(ctx, store, home, gateway.Options{NoMCP: how.flags.noMCP, Attended: attended, Logger: log, OnIdle: debug.FreeOSMemory})
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
@@ -154,21 +166,29 @@ func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Re
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	opts := control.Options{Secret: secret, Logger: log, Views: a.configViews(g, store), Quit: func() { stop(context.Canceled) }}
+	if panes != nil {
+		opts.Raise = panes.raise
+	}
 	var tray *desktop.Desktop
-	var raise func(context.Context, string) control.Raised
 	if how.desktop != nil {
-		tray = how.desktop(g, store, log, func() { stop(context.Canceled) })
-		raise = tray.Raise
+		tray = how.desktop(shown{gateway: g, store: store, panes: panes, log: log, quit: opts.Quit})
+		opts.Raise = tray.Raise
+		opts.Views[desktop.View] = func(ctx context.Context) any { return tray.State(ctx) }
 	}
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return g.Serve(ctx, ln) })
-	server := controlServer(g, control.Options{Secret: rand.Text(), Raise: raise, Logger: log, Views: a.configViews(g, store)})
+	server := controlServer(g, opts)
 	work.Go(func() error { return server.Serve(ctx, door) })
 	g.Start()
 	a.announce(ln, store, how.flags.noMCP)
 	work.Go(func() error { return a.tellKey(g, store.Config()) })
 	if person.terminal != nil {
 		work.Go(func() error { return a.attend(ctx, person, g) })
+	}
+	if panes != nil {
+		work.Go(func() error { panes.Run(ctx); return nil })
+		work.Go(func() error { panes.watch(ctx, g); return nil })
 	}
 	work.Go(func() error {
 		<-ctx.Done()

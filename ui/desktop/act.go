@@ -24,7 +24,7 @@ func (d *Desktop) act(ctx context.Context, action model.Action) {
 }
 
 func (d *Desktop) do(ctx context.Context, action model.Action) error {
-	state := d.state(ctx)
+	state := d.State(ctx)
 	switch action {
 	case model.Pause:
 		return d.opts.Source.Pause(ctx, !state.Paused)

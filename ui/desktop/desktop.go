@@ -33,6 +33,11 @@ type Options struct {
 	// there are no windows, and NoWindows says why.
 	Show      func(context.Context, model.Action) error
 	NoWindows string
+	// WindowFault says, in a few words, why windows do not come up; "" while they
+	// would. If nil, it is not known.
+	WindowFault func() string
+	// Changed receives after what WindowFault tells has changed. May be nil.
+	Changed <-chan struct{}
 	// Entry is the desktop's entry for launch at login. If nil, there can be
 	// none, and NoLaunch says why.
 	Entry     *autostart.Entry
@@ -55,6 +60,7 @@ type Desktop struct {
 	faults  tray.Notifier // what could not be done
 
 	trayless atomic.Bool // there is no tray, and none can come
+	missing  missing
 
 	mu       sync.Mutex  // guards the field below
 	quitting *time.Timer // runs while Quit waits for its second click; else nil
@@ -68,7 +74,7 @@ func New(opts Options) *Desktop {
 	if opts.Tray == nil {
 		opts.Tray = tray.Run
 	}
-	d := &Desktop{opts: opts, log: opts.Logger, tray: make(chan struct{}, 1), waiting: make(chan struct{}, 1)}
+	d := &Desktop{opts: opts, log: opts.Logger, tray: make(chan struct{}, 1), waiting: make(chan struct{}, 1), missing: missing{turn: make(chan struct{}, 1)}}
 	d.launch = &launch{entry: opts.Entry, why: opts.NoLaunch, store: opts.Store, log: d.log, changed: d.lookAgain, written: make(chan struct{}, 1)}
 	return d
 }
@@ -88,11 +94,17 @@ func (d *Desktop) Run(parent context.Context) error {
 	work.Go(func() { cancel(d.opts.Source.Watch(ctx, d.lookAgain)) })
 	work.Go(func() { d.launch.run(ctx) })
 	work.Go(func() { d.notify(ctx) })
+	work.Go(func() { d.watchWindows(ctx) })
+	work.Go(func() { d.missing.run(ctx, d) })
 	err := d.opts.Tray(ctx, tray.Options{
-		State: d.state, Changed: d.tray, Act: d.act, Logger: d.log,
-		Shown: func() { d.log.Info("the tray is there") },
+		State: d.State, Changed: d.tray, Act: d.act, Logger: d.log,
+		Shown: func() {
+			d.log.Info("the tray is there")
+			d.missing.set("")
+		},
 		Missing: func(why string) {
 			d.log.Warn("the tray cannot be shown yet; it appears when there is a panel for it", "reason", why)
+			d.missing.set(why)
 		},
 	})
 	switch {
@@ -101,6 +113,7 @@ func (d *Desktop) Run(parent context.Context) error {
 	case err != nil:
 		d.trayless.Store(true)
 		d.log.Warn("going on without a tray", "reason", err)
+		d.missing.set(err.Error())
 	}
 	<-ctx.Done()
 	if parent.Err() != nil {
@@ -119,8 +132,8 @@ func (d *Desktop) lookAgain() {
 	}
 }
 
-// state is all that there is to show.
-func (d *Desktop) state(ctx context.Context) model.State {
+// State is all that there is to show.
+func (d *Desktop) State(ctx context.Context) model.State {
 	s, err := d.opts.Source.State(ctx)
 	if err != nil && ctx.Err() == nil {
 		s.Fault = "the gateway does not answer"
@@ -128,8 +141,12 @@ func (d *Desktop) state(ctx context.Context) model.State {
 	s.Attached = d.opts.Attached
 	s.LaunchAtLogin, s.NoLaunchAtLogin = d.launch.enabled(), d.opts.NoLaunch
 	s.NoCopy = d.opts.Clipboard.Missing()
+	s.NoTray = d.missing.why()
 	if d.opts.Show == nil {
 		s.NoWindows = d.opts.NoWindows
+	}
+	if fault := d.windowFault(); fault != "" && s.Fault == "" {
+		s.Fault = "no windows: " + fault
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -155,7 +172,7 @@ func (d *Desktop) Raise(ctx context.Context, show string) control.Raised {
 
 // remind tells somebody who started the program again where it is.
 func (d *Desktop) remind(ctx context.Context) {
-	notice := tray.Notice{Title: "Pointsman is running", Body: model.StatusLine(d.state(ctx)) + "\nIts menu is in the tray."}
+	notice := tray.Notice{Title: "Pointsman is running", Body: model.StatusLine(d.State(ctx)) + "\nIts menu is in the tray."}
 	if err := d.faults.Show(ctx, notice); err != nil {
 		d.log.Debug("telling that it runs", "error", err)
 	}

@@ -25,6 +25,7 @@ type State struct {
 
 	// Why something cannot be done, in a few words; "" when it can.
 	NoWindows       string
+	NoTray          string
 	NoCopy          string
 	NoKey           string
 	NoLaunchAtLogin string

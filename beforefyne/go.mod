@@ -1,0 +1,3 @@
+module beforefyne
+
+go 1.26

@@ -1,0 +1,130 @@
+package part
+
+import (
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	fynetheme "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"pointsman/approvals"
+	"pointsman/ui/theme"
+)
+
+const (
+	sizeHeading    = fynetheme.SizeNameHeadingText
+	sizeSubheading = fynetheme.SizeNameSubHeadingText
+)
+
+// Surface is a plain area in a colour of the theme, with round corners where
+// asked for. It follows the theme.
+type Surface struct {
+	widget.BaseWidget
+	fill, line fyne.ThemeColorName
+	radius     float32
+}
+
+// NewSurface returns a surface. line may be "": then there is none.
+func NewSurface(fill, line fyne.ThemeColorName, radius float32) *Surface {
+	s := &Surface{fill: fill, line: line, radius: radius}
+	s.ExtendBaseWidget(s)
+	return s
+}
+
+// SetFill gives the surface another colour.
+func (s *Surface) SetFill(fill fyne.ThemeColorName) {
+	s.fill = fill
+	s.Refresh()
+}
+
+// CreateRenderer draws the surface.
+func (s *Surface) CreateRenderer() fyne.WidgetRenderer {
+	r := &surfaceRenderer{surface: s, rectangle: canvas.NewRectangle(color.Transparent)}
+	r.Refresh()
+	return r
+}
+
+type surfaceRenderer struct {
+	surface   *Surface
+	rectangle *canvas.Rectangle
+}
+
+func (r *surfaceRenderer) Layout(size fyne.Size)        { r.rectangle.Resize(size) }
+func (r *surfaceRenderer) MinSize() fyne.Size           { return fyne.Size{} }
+func (r *surfaceRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.rectangle} }
+func (r *surfaceRenderer) Destroy()                     {}
+
+func (r *surfaceRenderer) Refresh() {
+	r.rectangle.FillColor = colorOf(r.surface.fill)
+	r.rectangle.CornerRadius = r.surface.radius
+	r.rectangle.StrokeWidth = 0
+	if r.surface.line != "" {
+		r.rectangle.StrokeWidth, r.rectangle.StrokeColor = 1, colorOf(r.surface.line)
+	}
+	canvas.Refresh(r.rectangle)
+}
+
+// colorOf is a colour of the theme that is in use now.
+func colorOf(name fyne.ThemeColorName) color.Color {
+	settings := fyne.CurrentApp().Settings()
+	return settings.Theme().Color(name, settings.ThemeVariant())
+}
+
+// Card puts content on a surface of its own.
+func Card(content fyne.CanvasObject) *fyne.Container {
+	return container.NewStack(NewSurface(theme.ColorCard, theme.ColorLine, theme.Step), Inset(1.5, content))
+}
+
+// Picture is an icon of so many units in width and height.
+func Picture(icon fyne.Resource, size float32) fyne.CanvasObject {
+	picture := widget.NewIcon(icon)
+	return container.NewGridWrap(fyne.NewSquareSize(size), picture)
+}
+
+// Line is a thin line between two things.
+func Line() fyne.CanvasObject { return widget.NewSeparator() }
+
+// ClassBadge is a risk class as a sign and a word, in its colour.
+func ClassBadge(class approvals.Class, word string) fyne.CanvasObject {
+	return container.NewHBox(container.NewCenter(Picture(theme.ClassIcon(class), 20)), Colored(word, theme.ClassColor(class)))
+}
+
+// Colored is a word in a colour of the theme, which it follows.
+func Colored(word string, name fyne.ThemeColorName) fyne.CanvasObject {
+	return widget.NewRichText(&widget.TextSegment{Text: word, Style: widget.RichTextStyle{
+		ColorName: name, Inline: true, TextStyle: fyne.TextStyle{Bold: true},
+	}})
+}
+
+// Empty stands where there is nothing yet, and says what to do. action may be
+// nil.
+func Empty(icon fyne.Resource, title, text string, action fyne.CanvasObject) fyne.CanvasObject {
+	heading := Subheading(title)
+	heading.Alignment, heading.Truncation = fyne.TextAlignCenter, fyne.TextTruncateOff
+	words := Words(text)
+	words.Alignment, words.Importance = fyne.TextAlignCenter, widget.LowImportance
+	column := container.NewVBox(container.NewCenter(Picture(icon, 6*theme.Step)), heading, words)
+	if action != nil {
+		column.Add(Gap(1))
+		column.Add(container.NewCenter(action))
+	}
+	return container.NewCenter(container.New(&narrow{width: 52 * theme.Step}, column))
+}
+
+// narrow gives its one object a width of its own.
+type narrow struct{ width float32 }
+
+func (n *narrow) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	for _, o := range objects {
+		o.Resize(fyne.NewSize(n.width, o.Size().Height)) // so that wrapped text knows its height
+	}
+	return fyne.NewSize(n.width, objects[0].MinSize().Height)
+}
+
+func (n *narrow) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	for _, o := range objects {
+		o.Resize(fyne.NewSize(n.width, size.Height))
+	}
+}

@@ -1,0 +1,224 @@
+package ui
+
+import (
+	"context"
+	"strconv"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/dialog"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/widget"
+
+	"pointsman/ui/model"
+	"pointsman/ui/part"
+	"pointsman/ui/theme"
+)
+
+// screen is one page of the main window. Its methods are called on the UI
+// goroutine.
+type screen interface {
+	// content is the page. It is called once, when the page is first shown.
+	content() fyne.CanvasObject
+	// enter tells that the page is before the user, until ctx ends.
+	enter(ctx context.Context)
+}
+
+// The screens by their names in the navigation.
+const (
+	screenActivity  = "Activity"
+	screenApprovals = "Approvals"
+	screenServers   = "Servers"
+	screenModels    = "Models"
+	screenUsage     = "Usage"
+	screenConnect   = "Connect"
+	screenSettings  = "Settings"
+	screenLogs      = "Logs"
+)
+
+// place is one entry of the navigation.
+type place struct {
+	name, icon string
+	make       func(*UI) screen
+}
+
+// places are the entries of the navigation, in its order.
+func places() []place {
+	return []place{
+		{screenConnect, "connect", newConnectScreen},
+	}
+}
+
+var (
+	mainSize = fyne.NewSize(1080, 700) // at first
+	railSize = fyne.NewSize(23*theme.Step, 0)
+)
+
+// mainWindow is the window with the screens.
+type mainWindow struct {
+	ui      *UI
+	window  fyne.Window
+	visible bool
+
+	entries map[string]*navEntry
+	screens map[string]screen
+	built   map[string]fyne.CanvasObject
+	current string             // name of the screen before the user
+	leave   context.CancelFunc // ends enter's context; nil while the window is hidden
+	close   context.CancelFunc // ends what the window follows while it is visible
+
+	page    *fyne.Container
+	banners *fyne.Container
+	status  *widget.Label
+	state   model.State
+}
+
+func newMainWindow(u *UI) *mainWindow {
+	return &mainWindow{
+		ui: u, entries: map[string]*navEntry{}, screens: map[string]screen{}, built: map[string]fyne.CanvasObject{},
+		page: container.NewStack(), banners: container.NewVBox(), status: part.Muted("Starting …"),
+	}
+}
+
+// open brings the window up with a screen; "" is the one it had.
+func (m *mainWindow) open(name string) {
+	if m.window == nil {
+		m.build()
+	}
+	if !m.visible {
+		m.visible = true
+		m.follow()
+	}
+	m.turnTo(name)
+	m.window.Show()
+	m.window.RequestFocus()
+	m.ui.leaveLater()
+}
+
+func (m *mainWindow) build() {
+	m.window = m.ui.app.NewWindow(model.Name)
+	rail := container.NewVBox(part.Inset(1, part.Subheading(model.Name)))
+	for _, p := range places() {
+		m.entries[p.name] = newNavEntry(p.name, p.icon, func() { m.turnTo(p.name) })
+		m.screens[p.name] = p.make(m.ui)
+		rail.Add(m.entries[p.name])
+	}
+	m.status.Wrapping, m.status.Truncation = fyne.TextWrapWord, fyne.TextTruncateOff
+	side := container.NewBorder(nil, m.status, nil, nil, rail)
+	width := container.NewGridWrap(railSize)
+	body := container.NewBorder(m.banners, nil, nil, nil, part.Inset(2, m.page))
+	m.window.SetContent(container.NewBorder(nil, nil,
+		container.NewStack(part.NewSurface(theme.ColorRail, "", 0), width, part.Inset(1, side)), nil, body))
+	m.window.SetPadded(false)
+	m.window.Resize(mainSize)
+	m.window.SetCloseIntercept(m.onClose)
+}
+
+// turnTo puts a screen before the user.
+func (m *mainWindow) turnTo(name string) {
+	if name == "" {
+		name = m.current
+	}
+	if _, known := m.entries[name]; !known {
+		name = places()[0].name
+	}
+	if name == m.current && m.leave != nil {
+		return
+	}
+	if m.leave != nil {
+		m.leave()
+	}
+	m.current = name
+	for other, entry := range m.entries {
+		entry.setSelected(other == name)
+	}
+	ctx, leave := context.WithCancel(m.ui.ctx)
+	m.leave = leave
+	m.ui.safely("opening "+name, func() {
+		if m.built[name] == nil {
+			m.built[name] = m.screens[name].content()
+		}
+		m.page.Objects = []fyne.CanvasObject{m.built[name]}
+		m.page.Refresh()
+		m.screens[name].enter(ctx)
+	})
+}
+
+// failed shows that a part of the current screen has panicked.
+func (m *mainWindow) failed(doing string) {
+	delete(m.built, m.current) // it is built anew the next time
+	m.page.Objects = []fyne.CanvasObject{part.Empty(theme.Icon("failed", theme.ColorDestructive), "This screen has failed",
+		"The fault was in "+doing+". It is in the log, and nothing else is touched: the gateway runs on. Choose the screen again to try once more.", nil)}
+	m.page.Refresh()
+	m.leave()
+	m.leave = nil
+}
+
+// follow keeps the state before the user up to date while the window is visible.
+func (m *mainWindow) follow() {
+	ctx, stop := context.WithCancel(m.ui.ctx)
+	m.close = stop
+	m.ui.work.Go(func() {
+		_ = m.ui.client.Changes(ctx, func() { // obey sees the resident go
+			var s model.State
+			if err := m.ui.client.Get(ctx, "/state", &s); err != nil {
+				return
+			}
+			m.ui.post(func() {
+				if ctx.Err() == nil {
+					m.ui.safely("showing the state", func() { m.set(s) })
+				}
+			})
+		})
+	})
+}
+
+// set shows a state.
+func (m *mainWindow) set(s model.State) {
+	m.state = s
+	m.status.SetText(model.StatusLine(s))
+	if entry := m.entries[screenApprovals]; entry != nil {
+		count := ""
+		if s.Waiting > 0 {
+			count = strconv.Itoa(s.Waiting)
+		}
+		entry.setCount(count)
+	}
+}
+
+// onClose hides the window; without a tray it asks what that means.
+func (m *mainWindow) onClose() {
+	if m.state.NoTray == "" {
+		m.hide()
+		return
+	}
+	ask := dialog.NewCustomWithoutButtons("Keep Pointsman running?", part.Words(
+		"There is no tray here ("+m.state.NoTray+"), so nothing would show that Pointsman runs. Risky calls would still bring up a window. Start pointsman again to open this one."), m.window)
+	quit := widget.NewButton("Quit Pointsman", func() { ask.Hide(); m.quit() })
+	quit.Importance = widget.DangerImportance
+	keep := widget.NewButton("Keep running", func() { ask.Hide(); m.hide() })
+	ask.SetButtons([]fyne.CanvasObject{widget.NewButton("Cancel", ask.Hide), layout.NewSpacer(), quit, keep})
+	ask.Resize(fyne.NewSize(60*theme.Step, 0))
+	ask.Show()
+}
+
+func (m *mainWindow) quit() {
+	background(m.ui.ctx, m.ui, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, m.ui.client.Quit(ctx)
+	}, func(_ struct{}, err error) {
+		if err != nil {
+			dialog.ShowError(err, m.window)
+		}
+	})
+}
+
+func (m *mainWindow) hide() {
+	m.visible = false
+	if m.leave != nil {
+		m.leave()
+		m.leave = nil
+	}
+	m.close()
+	m.window.Hide()
+	m.ui.leaveLater()
+}

@@ -1,0 +1,164 @@
+// Package ui is the windows: the main window with its screens, and the window
+// that puts what waits before a person. It is a client of the running resident,
+// and holds no state of its own.
+//
+// Run owns every goroutine. All widget code runs on the UI goroutine: work in the
+// background comes back to it through UI.post alone.
+package ui
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"pointsman/gateway/config"
+	"pointsman/gateway/control"
+	"pointsman/ui/model"
+	"pointsman/ui/theme"
+	"pointsman/ui/windows"
+)
+
+// Options are what the windows work with.
+type Options struct {
+	// Client reaches the resident, with the right to answer approvals.
+	Client *control.Client
+	// Home is where the user's files are.
+	Home config.Home
+	// Parent is the resident's end of the pipe: what it wants shown.
+	Parent *windows.Parent
+	// Quiet keeps a window that has not been shown yet from taking the keyboard
+	// when it comes up. Nil: nothing does.
+	Quiet func(fyne.App, fyne.Window)
+	// Keep is how long the process stays after its last window went. If zero, 2
+	// minutes.
+	Keep    time.Duration
+	Version string
+	Logger  *slog.Logger // nil: discard
+}
+
+// UI is the windows of one process.
+type UI struct {
+	app    fyne.App
+	opts   Options
+	log    *slog.Logger
+	client *control.Client
+	post   func(func()) // runs a function on the UI goroutine, later
+
+	ctx  context.Context // of Run
+	work sync.WaitGroup  // every goroutine of ours
+
+	// What follows is the UI goroutine's.
+	main    *mainWindow
+	leaving *time.Timer // runs while no window is open
+	err     error       // why Run ends
+}
+
+// New returns the windows of an app. It shows nothing yet.
+func New(app fyne.App, opts Options) *UI {
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.Keep == 0 {
+		opts.Keep = 2 * time.Minute
+	}
+	u := &UI{app: app, opts: opts, log: opts.Logger, client: opts.Client, post: fyne.Do}
+	app.Settings().SetTheme(theme.New(theme.System))
+	return u
+}
+
+// Run shows what the resident asks for and what waits, until the resident goes,
+// ctx ends, or no window has been open for a while. It must be called on the
+// main goroutine.
+func (u *UI) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	u.ctx = ctx
+	u.main = newMainWindow(u)
+	u.app.Lifecycle().SetOnStarted(func() {
+		u.leaveLater()
+		go u.obey() // ends with the process: nothing else ends a read of the standard input
+	})
+	defer context.AfterFunc(ctx, func() { u.post(u.app.Quit) })()
+	u.app.Run()
+	stop()
+	u.work.Wait()
+	return u.err
+}
+
+// obey does what the resident asks for. That it hangs up ends the windows: what
+// they show comes from it alone.
+func (u *UI) obey() {
+	err := u.opts.Parent.Commands(func(c windows.Command) {
+		u.post(func() { u.safely("showing "+string(c.Show), func() { u.show(c) }) })
+	})
+	u.post(func() { u.end(err) })
+}
+
+// end ends the windows, for a reason or for none.
+func (u *UI) end(err error) {
+	if u.err == nil && u.ctx.Err() == nil {
+		u.err = err
+	}
+	u.app.Quit()
+}
+
+func (u *UI) show(c windows.Command) {
+	switch c.Show {
+	case "": // be there, and wait
+	case model.Approvals:
+		u.main.open(screenApprovals)
+	case model.Settings:
+		u.main.open(screenSettings)
+	default:
+		u.main.open("")
+	}
+	u.opts.Parent.Shown(c)
+	u.leaveLater()
+}
+
+// leaveLater ends the process when no window is open for a while.
+func (u *UI) leaveLater() {
+	if u.leaving != nil {
+		u.leaving.Stop()
+		u.leaving = nil
+	}
+	if u.main.visible {
+		return
+	}
+	u.leaving = time.AfterFunc(u.opts.Keep, func() {
+		u.post(func() {
+			if u.leaving != nil {
+				u.app.Quit()
+			}
+		})
+	})
+}
+
+// background runs work off the UI goroutine, and then done on it with what came
+// of it, unless ctx has ended by then.
+func background[T any](ctx context.Context, u *UI, work func(context.Context) (T, error), done func(T, error)) {
+	u.work.Go(func() {
+		v, err := work(ctx)
+		u.post(func() {
+			if ctx.Err() == nil {
+				u.safely("showing what came", func() { done(v, err) })
+			}
+		})
+	})
+}
+
+// safely runs a part of a screen. Its panic is logged and shown, and ends
+// nothing.
+func (u *UI) safely(doing string, part func()) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			u.log.Error("a screen has failed", "doing", doing, "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			u.main.failed(doing)
+		}
+	}()
+	part()
+}

@@ -1,0 +1,103 @@
+package windows
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// child is one process of the windows.
+type child struct {
+	cmd     *exec.Cmd
+	stdin   io.WriteCloser
+	stderr  *lastWords
+	started time.Time
+	read    sync.WaitGroup // what it writes
+	work    sync.WaitGroup // all of it
+}
+
+// startChild starts the process and greets it. shown is called, on a goroutine of
+// the child's, with the id of each command that is done.
+func startChild(opts Options, shown func(id int)) (*child, error) {
+	c := &child{cmd: exec.Command(opts.Command[0], opts.Command[1:]...), stderr: &lastWords{log: opts.Logger}, started: time.Now()}
+	var err error
+	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
+		return nil, fmt.Errorf("starting the windows: %w", err)
+	}
+	stdout, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("starting the windows: %w", err)
+	}
+	c.cmd.Stderr = c.stderr
+	c.cmd.WaitDelay = quitPatience
+	if err := c.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting the windows: %w", err)
+	}
+	c.read.Go(func() {
+		decoder := json.NewDecoder(stdout)
+		var s struct{ ID int }
+		for decoder.Decode(&s) == nil {
+			shown(s.ID)
+		}
+		_, _ = io.Copy(io.Discard, stdout) // what is not ours to understand must not block it
+	})
+	if err := c.write(hello{Secret: opts.Secret}); err != nil {
+		opts.Logger.Debug("greeting the windows", "error", err) // its end says why
+	}
+	return c, nil
+}
+
+func (c *child) write(v any) error { return json.NewEncoder(c.stdin).Encode(v) }
+
+// wait returns how the process ended.
+func (c *child) wait() ending {
+	c.read.Wait() // as exec.Cmd.Wait wants it
+	err := c.cmd.Wait()
+	e := ending{lived: time.Since(c.started)}
+	if err != nil {
+		e.why = cmp.Or(c.stderr.last(), err.Error())
+	}
+	return e
+}
+
+// lastWords passes what the process complains about on to the log, and keeps the
+// last line.
+type lastWords struct {
+	log *slog.Logger
+
+	mu      sync.Mutex // guards the fields below
+	pending []byte     // of a line that is not whole yet
+	line    string
+}
+
+// longestLine bounds what is kept of a line, in bytes.
+const longestLine = 1 << 10
+
+func (w *lastWords) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pending = append(w.pending, p...)
+	for {
+		line, rest, whole := bytes.Cut(w.pending, []byte("\n"))
+		if !whole && len(line) <= longestLine {
+			return len(p), nil
+		}
+		w.pending = rest
+		if line = bytes.TrimSpace(line[:min(len(line), longestLine)]); len(line) > 0 {
+			w.line = string(line)
+			w.log.Debug("the windows say", "line", w.line)
+		}
+	}
+}
+
+func (w *lastWords) last() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.line
+}
