@@ -17,9 +17,10 @@ type Rules struct {
 	persist func([]Rule) error
 	changed signal
 
-	saving sync.Mutex // serialises calls of persist; held across them, taken before mu
-	mu     sync.Mutex // guards the field below
-	rules  []remembered
+	saving  sync.Mutex // serialises calls of persist; held across them, taken before mu
+	mu      sync.Mutex // guards the fields below
+	rules   []remembered
+	removed []remembered // by Delete, the latest last, to be restored
 }
 
 // NewRules returns an empty set. now is the clock; nil means time.Now. persist
@@ -253,6 +254,7 @@ func (r *Rules) Void(server, tool, hash string) error {
 	stale := func(m remembered) bool {
 		return !m.Voided && m.Server == server && m.Tool == tool && m.Definition != hash
 	}
+	r.voidRemoved(stale)
 	rules := r.copy()
 	if !slices.ContainsFunc(rules, stale) {
 		return nil
@@ -265,17 +267,19 @@ func (r *Rules) Void(server, tool, hash string) error {
 	return r.change(true, func(rules []remembered) []remembered { return rules })
 }
 
-// Delete forgets the rule with that id and reports whether there was one.
+// Delete forgets the rule with that id and reports whether there was one. It can
+// be restored as long as the program runs.
 func (r *Rules) Delete(id string) (bool, error) {
-	named := func(m remembered) bool { return m.ID == id }
-	rules := r.copy()
-	i := slices.IndexFunc(rules, named)
-	if i < 0 {
+	m, ok := r.keepRemoved(id)
+	if !ok {
 		return false, nil
 	}
-	err := r.change(rules[i].saved(), func(rules []remembered) []remembered {
-		return slices.DeleteFunc(rules, named)
+	err := r.change(m.saved(), func(rules []remembered) []remembered {
+		return slices.DeleteFunc(rules, func(m remembered) bool { return m.ID == id })
 	})
+	if err != nil {
+		r.forgetRemoved(id)
+	}
 	return err == nil, err
 }
 
@@ -283,9 +287,9 @@ func (r *Rules) Delete(id string) (bool, error) {
 func (r *Rules) EndRun(run string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.rules = slices.DeleteFunc(r.rules, func(m remembered) bool {
-		return m.Lifetime == ForRun && m.Run == run
-	})
+	ended := func(m remembered) bool { return m.Lifetime == ForRun && m.Run == run }
+	r.rules = slices.DeleteFunc(r.rules, ended)
+	r.removed = slices.DeleteFunc(r.removed, ended)
 }
 
 // List returns the rules that have not expired, oldest first, voided ones

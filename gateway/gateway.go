@@ -71,6 +71,11 @@ type Options struct {
 	// OnIdle is called some seconds after the last run has ended, if no other
 	// has begun by then. May be nil.
 	OnIdle func()
+	// LogFile is where the program's log is kept, to be told to a person; "" when
+	// it is in no file.
+	LogFile string
+	// LogLevel follows log.level as it changes. May be nil.
+	LogLevel *slog.LevelVar
 	// Logger takes the program's log. If nil, nothing is logged. What it gets
 	// is redacted.
 	Logger *slog.Logger
@@ -107,6 +112,9 @@ type Gateway struct {
 	changed   chan struct{}          // the servers' tools may have changed
 	paused    atomic.Bool            // no call may run
 	notices   notices                // what Status tells may have changed
+	stops     stops                  // cancel the runs
+
+	applying sync.Mutex // held while a configuration is put in force
 
 	building sync.Mutex    // guards the fields below
 	built    chan struct{} // closed when the catalogue is next built
@@ -290,9 +298,13 @@ func (g *Gateway) Servers() []servers.Status { return g.host.Status() }
 // ServerLog returns the last lines that a server wrote to its standard error,
 // without the credentials in them, also those of several lines.
 func (g *Gateway) ServerLog(name string) []string {
-	lines := g.host.Stderr(name)
+	return g.cleanLines(g.host.Stderr(name))
+}
+
+// cleanLines takes credentials out of lines that belong together.
+func (g *Gateway) cleanLines(lines []string) []string {
 	if len(lines) == 0 {
-		return lines
+		return []string{}
 	}
 	return strings.Split(g.redactor.Redact(strings.Join(lines, "\n")), "\n")
 }

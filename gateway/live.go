@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"log/slog"
 	"reflect"
 	"slices"
 	"strings"
@@ -21,15 +22,39 @@ type live struct {
 	classifier *tools.Classifier
 }
 
+// applyLatest puts in force what the store has now. That is the latest of all
+// changes, whoever tells of one first: an older one never comes back.
+func (g *Gateway) applyLatest() error {
+	g.applying.Lock()
+	defer g.applying.Unlock()
+	cfg := g.store.Config()
+	old := g.Config()
+	if cfg == old {
+		return nil
+	}
+	if err := g.apply(cfg); err != nil {
+		return err
+	}
+	if !reflect.DeepEqual(old.Providers, cfg.Providers) {
+		g.background(g.discover)
+	}
+	return nil
+}
+
+// background runs f, unless the gateway closes, which waits for it.
+func (g *Gateway) background(f func()) {
+	g.entering.Lock()
+	defer g.entering.Unlock()
+	if g.stopping.Err() == nil {
+		g.running.Go(f)
+	}
+}
+
 // apply puts a configuration in force, touching only what differs.
 func (g *Gateway) apply(cfg *config.Config) error {
 	next := &live{cfg: cfg}
 	var err error
-	options := models.Options{Resolve: g.resolver.Resolve, Client: g.client, Redact: g.redactor.Redact, UserAgent: "pointsman/" + g.opts.Version, Logger: g.log}
-	if g.opts.Demo {
-		options.Demo = demo.Transport{Pace: 25 * time.Millisecond}
-	}
-	if next.router, err = models.NewRouter(cfg, options); err != nil {
+	if next.router, err = models.NewRouter(cfg, g.routerOptions()); err != nil {
 		return err
 	}
 	if next.classifier, err = tools.NewClassifier(cfg.Tools.Risky, cfg.Tools.Safe); err != nil {
@@ -49,6 +74,7 @@ func (g *Gateway) apply(cfg *config.Config) error {
 		next.router.Inherit(old.router)
 	}
 	g.live.Store(next)
+	g.setLogLevel(cfg.Log.Level)
 	g.gate.Configure(approvals.Settings{
 		Require: cfg.Approvals.Require, Approver: approver, Person: g.person(), Timeout: time.Duration(cfg.Approvals.Timeout),
 	})
@@ -57,6 +83,23 @@ func (g *Gateway) apply(cfg *config.Config) error {
 	}
 	g.noteChange()
 	return nil
+}
+
+// routerOptions are what every router of ours needs from outside.
+func (g *Gateway) routerOptions() models.Options {
+	options := models.Options{Resolve: g.resolver.Resolve, Client: g.client, Redact: g.redactor.Redact, UserAgent: "pointsman/" + g.opts.Version, Logger: g.log}
+	if g.opts.Demo {
+		options.Demo = demo.Transport{Pace: 25 * time.Millisecond}
+	}
+	return options
+}
+
+// setLogLevel has the log follow the configuration, which was checked.
+func (g *Gateway) setLogLevel(name string) {
+	var level slog.Level
+	if g.opts.LogLevel != nil && level.UnmarshalText([]byte(name)) == nil {
+		g.opts.LogLevel.Set(level)
+	}
 }
 
 // watchConfig puts the file's changes in force as they are made. A change that
@@ -76,13 +119,10 @@ func (g *Gateway) watchConfig() {
 		if parts := needRestart(g.began, change.New); len(parts) > 0 && len(needRestart(change.Old, change.New)) > 0 {
 			g.log.Warn("parts of the changed configuration take effect at the next start", "parts", parts)
 		}
-		if err := g.apply(change.New); err != nil {
+		if err := g.applyLatest(); err != nil {
 			g.log.Error("the changed configuration cannot be applied; the running settings stay", "error", err)
-			return
 		}
-		if !reflect.DeepEqual(change.Old.Providers, change.New.Providers) {
-			g.running.Go(g.discover)
-		}
+		g.notices.notify() // also of what is held, which changes nothing in force
 	})
 	if err != nil && g.stopping.Err() == nil {
 		g.log.Warn("the configuration file is not watched; changes need a restart", "error", err)
@@ -100,9 +140,6 @@ func needRestart(old, new *config.Config) []string {
 	}
 	if !slices.Equal(old.Roots, new.Roots) {
 		parts = append(parts, "roots")
-	}
-	if old.Log != new.Log {
-		parts = append(parts, "log")
 	}
 	return parts
 }

@@ -1,8 +1,13 @@
 package gateway
 
 import (
+	"context"
+	"errors"
+	"net/http"
+
 	"pointsman/approvals"
 	"pointsman/gateway/config"
+	"pointsman/gateway/control"
 )
 
 // saveRules writes the remembered decisions that outlive the program into the
@@ -34,4 +39,24 @@ func fromConfig(rules []config.Rule) []approvals.Rule {
 		})
 	}
 	return list
+}
+
+// Rules lists the remembered decisions.
+func (m manager) Rules(context.Context) ([]approvals.Rule, error) { return m.g.rules.List(), nil }
+
+// RemoveRule forgets one of them.
+func (m manager) RemoveRule(_ context.Context, id string) (bool, error) {
+	removed, err := m.g.rules.Delete(id)
+	m.g.notices.notify()
+	return removed, err
+}
+
+// RestoreRule takes a removal back.
+func (m manager) RestoreRule(_ context.Context, rule approvals.Rule) error {
+	err := m.g.rules.Restore(rule)
+	if errors.Is(err, approvals.ErrNotRemoved) {
+		return &control.RefusedError{Status: http.StatusConflict, Message: err.Error()}
+	}
+	m.g.notices.notify()
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"pointsman/approvals"
@@ -19,16 +20,68 @@ func (g *Gateway) Run(ctx context.Context, req loop.Request) (*loop.Result, erro
 	}
 	defer g.ended()
 	defer g.runs.Done()
-	defer g.rules.EndRun(req.Run)
+	if req.Run == "" {
+		req.Run = loop.NewID("run_")
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	defer g.rules.EndRun(req.Run)
+	defer g.stops.add(req.Run, cancel)()
 	defer context.AfterFunc(g.stopping, func() { cancel(approvals.ErrShuttingDown) })()
 	result, err := g.loop.Run(ctx, req)
-	if errors.Is(err, approvals.ErrShuttingDown) {
+	switch {
+	case errors.Is(err, approvals.ErrShuttingDown):
 		return nil, errStopping
+	case err != nil && errors.Is(context.Cause(ctx), loop.ErrStopped):
+		return nil, errStopped
 	}
 	return result, err
 }
+
+// errStopped is what a request gets that a person stopped.
+var errStopped = &models.Error{
+	Code: models.UpstreamError, Status: http.StatusBadGateway, Err: loop.ErrStopped,
+	Message: "the run was stopped by the person in Pointsman; do not try it again without being asked",
+}
+
+// stops cancel the active runs. The zero value is ready.
+type stops struct {
+	mu   sync.Mutex // guards the field below
+	runs map[string]context.CancelCauseFunc
+}
+
+// add notes how a run is cancelled, and returns what forgets it.
+func (s *stops) add(run string, cancel context.CancelCauseFunc) (forget func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.runs == nil {
+		s.runs = map[string]context.CancelCauseFunc{}
+	}
+	s.runs[run] = cancel
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.runs, run)
+	}
+}
+
+// stop cancels a run and reports whether it was active.
+func (s *stops) stop(run string) bool {
+	s.mu.Lock()
+	cancel := s.runs[run]
+	s.mu.Unlock()
+	if cancel == nil {
+		return false
+	}
+	cancel(loop.ErrStopped)
+	return true
+}
+
+// ActiveRuns lists the runs that have not ended.
+func (m manager) ActiveRuns(context.Context) ([]loop.Active, error) { return m.g.loop.Active(), nil }
+
+// StopRun cancels a run as its client's going away would.
+func (m manager) StopRun(_ context.Context, id string) (bool, error) { return m.g.stops.stop(id), nil }
 
 // errStopping is what a request gets that our end cuts short.
 var errStopping = &models.Error{

@@ -89,13 +89,23 @@ func (k *accessKey) get() (string, error) {
 	return k.value, k.err
 }
 
+// forget has the key be read again when it is next needed.
+func (k *accessKey) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.ref, k.value, k.err = "", "", nil
+}
+
+// freshKey returns a key that nobody can guess.
+func freshKey() string { return "pm-" + rand.Text() + rand.Text() }
+
 // makeKey makes the key of a first start and keeps it in the keychain.
 func (g *Gateway) makeKey(ref string) (string, error) {
 	name, ok := strings.CutPrefix(ref, "keychain:")
 	if !ok {
 		return "", fmt.Errorf("gateway.api_key %s cannot be resolved", ref)
 	}
-	key := "pm-" + rand.Text() + rand.Text()
+	key := freshKey()
 	if err := g.resolver.Keychain().Set(context.Background(), name, key); err != nil {
 		return "", fmt.Errorf("keeping the new gateway key in the keychain: %w", err)
 	}

@@ -432,6 +432,10 @@ func found(node *yaml.Node, t reflect.Type) string {
 	return "a single value"
 }
 
+// JoinPath returns the path of what has that name in the section at path, as
+// Problems and SecretRefs write it.
+func JoinPath(path, name string) string { return join(path, name) }
+
 // join appends a name to a path, quoted when it could be misread.
 func join(path, name string) string {
 	if name == "" || strings.ContainsAny(name, ".[]\" \t\n") {

@@ -156,7 +156,7 @@ func (a *app) local(ctx context.Context, g *gateway.Gateway) *connection {
 func controlServer(g *gateway.Gateway, opts control.Options) *control.Server {
 	all := views(g)
 	maps.Copy(all, opts.Views)
-	opts.Gateway, opts.Views = g, all
+	opts.Gateway, opts.Manager, opts.Views = g, g.Manager(), all
 	opts.Open = func() bool { return g.Config().Approvals.Control }
 	return control.NewServer(opts)
 }

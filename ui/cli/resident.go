@@ -185,6 +185,7 @@ func (a *app) clientKey(store *config.Store) func(context.Context) (string, erro
 		if cfg.Auth == "none" {
 			return "", nil
 		}
+		resolver.Forget("") // the resident may have made a new one
 		key, err := resolver.Resolve(ctx, string(cfg.APIKey))
 		if err != nil {
 			return "", fmt.Errorf("reading the gateway's key: %w", err)

@@ -1,0 +1,59 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+
+	"pointsman/gateway/config"
+)
+
+// Trial is how a server did that was only tried out.
+type Trial struct {
+	State      State
+	Error      string // why it is not connected; "" when it is
+	Tools      []Tool
+	Stderr     []string        // its last lines there, at most 200
+	ServerInfo json.RawMessage // as the server sent it, less credentials, or null
+	Protocol   string
+}
+
+// Try connects to a server as Run would, lists its tools, and ends it. The
+// server is none of the host's: it may have the name of one. resolve replaces
+// the references in its entry; nil means the host's own. It takes the entry's
+// start time-out at most.
+func (h *Host) Try(ctx context.Context, name string, entry config.MCPServer, resolve func(ctx context.Context, ref string) (string, error)) Trial {
+	opts := h.opts
+	if resolve != nil {
+		opts.Resolve = resolve
+	}
+	s := newServer(&Host{opts: opts, guard: h.guard, paths: h.paths}, name, entry)
+	if s.kind == "" {
+		return Trial{State: NotConfigured, Error: "the entry has neither command nor url"}
+	}
+	sess, tools, err := s.connect(ctx)
+	if err != nil {
+		return Trial{State: stateOf(err), Error: s.secret.clean(err.Error()), Stderr: s.stderr.lines()}
+	}
+	defer sess.close()
+	live := sess.live()
+	return Trial{
+		State: live.Status, Tools: tools, Stderr: s.stderr.lines(), ServerInfo: s.secret.cleanJSON(live.ServerInfo), Protocol: live.Protocol,
+	}
+}
+
+// Restart ends servers and starts them anew, those of the names that are wanted
+// and not disabled. It does not wait for any of them.
+func (h *Host) Restart(names ...string) {
+	h.mu.Lock()
+	for _, name := range names {
+		old := h.servers[name]
+		if old == nil || old.entry.Disabled {
+			continue
+		}
+		old.end()
+		h.servers[name] = newServer(h, name, old.entry)
+		h.startLocked(h.servers[name])
+	}
+	h.mu.Unlock()
+	h.opts.OnChange()
+}
