@@ -71,6 +71,9 @@ type Options struct {
 	// OnIdle is called some seconds after the last run has ended, if no other
 	// has begun by then. May be nil.
 	OnIdle func()
+	// Redactor learns the secrets, for whatever else of the program tells
+	// something. If nil, one of the gateway's own.
+	Redactor *secrets.Redactor
 	// LogFile is where the program's log is kept, to be told to a person; "" when
 	// it is in no file.
 	LogFile string
@@ -132,7 +135,7 @@ func New(_ context.Context, opts Options) (*Gateway, error) {
 	if err := opts.complete(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{opts: opts, started: time.Now(), began: opts.Config.Config(), store: opts.Config, redactor: &secrets.Redactor{}, changed: make(chan struct{}, 1), built: make(chan struct{})}
+	g := &Gateway{opts: opts, started: time.Now(), began: opts.Config.Config(), store: opts.Config, redactor: opts.Redactor, changed: make(chan struct{}, 1), built: make(chan struct{})}
 	g.log = slog.New(secrets.NewHandler(opts.Logger.Handler(), g.redactor))
 	g.resolver = secrets.NewResolver(opts.Keychain, g.store.LookupEnv, g.redactor)
 	g.client = opts.HTTPClient
@@ -174,6 +177,9 @@ func (o *Options) complete() error {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Redactor == nil {
+		o.Redactor = &secrets.Redactor{}
 	}
 	if o.Version == "" {
 		o.Version = "dev"

@@ -33,8 +33,10 @@ var arrows = []struct {
 	{"pointsman/ui/tray", []string{"fyne.io/fyne/"}, "the tray runs inside the resident"},
 	{"pointsman/ui/desktop", []string{"fyne.io/fyne/"}, "the desktop's side of the resident starts no window toolkit"},
 	{"pointsman/ui/model", []string{"pointsman/ui", "fyne.io/"}, "what screens show is plain Go"},
+	{"pointsman/ui/theme", []string{"pointsman/gateway"}, "how things look is no matter of what they are"},
 	{"pointsman/ui/tray", []string{"pointsman/gateway/control", "pointsman/gateway/httpapi", "pointsman/ui/desktop", "pointsman/ui/cli"}, "the tray shows a state, wherever it comes from"},
 	{"pointsman/ui/autostart", []string{"pointsman/"}, "starting at login takes a path and nothing else"},
+	{"pointsman/ui/logfile", []string{"pointsman/"}, "a file that grows takes a path and nothing else"},
 	{"pointsman/ui/clipboard", []string{"pointsman/"}, "copying takes a text and nothing else"},
 }
 

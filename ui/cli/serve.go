@@ -149,14 +149,19 @@ type shown struct {
 }
 
 // serveOn runs the resident on an open listener, which it closes.
-func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Resident, store *config.Store, home config.Home, how serving) error {
+func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Resident, store *config.Store, home config.Home, how serving) (err error) {
 	screen := a.screen()
-	log := a.logger(store.Config().Log.Level)
+	kept := a.openLog(home, store.Config().Log.Level)
+	defer func() { err = errors.Join(err, kept.close()) }()
+	log := kept.logger
 	person := a.attendant(how.flags.ask == "terminal", screen)
 	secret := rand.Text()
 	panes := a.newPanes(secret, how.desktop != nil, log)
 	attended := func() bool { return person.attends() || panes.attend() }
-	g, err := a.newGateway(ctx, store, home, gateway.Options{NoMCP: how.flags.noMCP, Attended: attended, Logger: log, OnIdle: debug.FreeOSMemory})
+	g, err := a.newGateway(ctx, store, home, gateway.Options{
+		NoMCP: how.flags.noMCP, Attended: attended, OnIdle: debug.FreeOSMemory,
+		Logger: log, LogLevel: kept.level, LogFile: kept.path, Redactor: kept.redactor,
+	})
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
