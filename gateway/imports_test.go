@@ -38,6 +38,7 @@ var arrows = []struct {
 	{"pointsman/ui/autostart", []string{"pointsman/"}, "starting at login takes a path and nothing else"},
 	{"pointsman/ui/logfile", []string{"pointsman/"}, "a file that grows takes a path and nothing else"},
 	{"pointsman/ui/clipboard", []string{"pointsman/"}, "copying takes a text and nothing else"},
+	{"pointsman/ui/port", []string{"pointsman/"}, "listening takes an address and nothing else"},
 }
 
 // TestImports fails when a room imports what it must not.

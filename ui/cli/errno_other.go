@@ -4,9 +4,5 @@ package cli
 
 import "syscall"
 
-// The system's own errors for a port that is taken, and for a pipe that nobody
-// reads any more.
-const (
-	addressInUse = syscall.EADDRINUSE
-	pipeClosed   = syscall.EPIPE
-)
+// pipeClosed is the system's error for a pipe that nobody reads any more.
+const pipeClosed = syscall.EPIPE

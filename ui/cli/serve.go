@@ -20,6 +20,7 @@ import (
 	"pointsman/gateway/control"
 	"pointsman/gateway/secrets"
 	"pointsman/ui/desktop"
+	"pointsman/ui/port"
 )
 
 // serveFlags are what `serve` is asked for.
@@ -122,21 +123,17 @@ func (a *app) serve(ctx context.Context, how serving) (err error) {
 	return a.serveOn(ctx, ln, resident, store, home, how)
 }
 
-// listen opens the HTTP door's address, or says who has it.
+// listen opens the HTTP door's address, or says who has it and what to do.
 func listen(ctx context.Context, address string) (net.Listener, error) {
-	var l net.ListenConfig
-	ln, err := l.Listen(ctx, "tcp", address)
-	if !errors.Is(err, addressInUse) {
-		if err != nil {
-			return nil, fmt.Errorf("listening on %s: %w; choose another address with --listen or gateway.listen", address, err)
-		}
-		return ln, nil
+	ln, err := port.Listen(ctx, address)
+	var taken *port.TakenError
+	switch {
+	case errors.As(err, &taken):
+		return nil, fmt.Errorf("%w; stop it, or choose another port with --port or gateway.listen", err)
+	case err != nil:
+		return nil, fmt.Errorf("%w; choose another address with --listen or gateway.listen", err)
 	}
-	who := "another process"
-	if name := portHolder(address); name != "" {
-		who = name
-	}
-	return nil, fmt.Errorf("listening on %s: %s has the port; stop it, or choose another port with --port or gateway.listen", address, who)
+	return ln, nil
 }
 
 // shown is a gateway that a desktop shows.

@@ -1,4 +1,4 @@
-package cli
+package port
 
 import (
 	"bufio"
@@ -13,9 +13,9 @@ import (
 // listening is the state of a listening socket in /proc/net/tcp.
 const listening = "0A"
 
-// portHolder names the process that listens on an address's port, or returns ""
+// holder names the process that listens on an address's port, or returns ""
 // when the system does not tell.
-func portHolder(address string) string {
+func holder(address string) string {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return ""
