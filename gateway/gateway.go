@@ -68,8 +68,8 @@ type Options struct {
 	Keychain secrets.Keychain
 	// Guard is the command line of the guard process; see servers.Options.
 	Guard []string
-	// OnIdle is called some seconds after the last run has ended, if no other
-	// has begun by then. May be nil.
+	// OnIdle is called some seconds after Start, and after the last run has ended,
+	// if none has begun by then. May be nil.
 	OnIdle func()
 	// Redactor learns the secrets, for whatever else of the program tells
 	// something. If nil, one of the gateway's own.
@@ -263,6 +263,7 @@ func (g *Gateway) Start() {
 	g.running.Go(g.keepCatalogue)
 	g.running.Go(g.watchConfig)
 	g.running.Go(g.discover)
+	g.idleLater()
 }
 
 // Close ends everything: what waits for approval is denied, calls and streams

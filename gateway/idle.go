@@ -10,7 +10,14 @@ const idleAfter = 5 * time.Second
 func (g *Gateway) ended() {
 	active := g.active.Add(-1)
 	g.notices.notify()
-	if active == 0 && g.idle != nil {
+	if active == 0 {
+		g.idleLater()
+	}
+}
+
+// idleLater starts the wait for being idle.
+func (g *Gateway) idleLater() {
+	if g.idle != nil {
 		g.idle.Reset(idleAfter)
 	}
 }

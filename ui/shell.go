@@ -93,6 +93,7 @@ func (m *mainWindow) open(name string) {
 	m.window.Show()
 	m.window.RequestFocus()
 	m.ui.leaveLater()
+	m.ui.restLater()
 }
 
 func (m *mainWindow) build() {

@@ -38,7 +38,10 @@ type Options struct {
 	// minutes.
 	Keep    time.Duration
 	Version string
-	Logger  *slog.Logger // nil: discard
+	// Rest gives memory back to the system. It is called, on a goroutine of its
+	// own, a moment after a window has come up. Nil: nothing does.
+	Rest   func()
+	Logger *slog.Logger // nil: discard
 }
 
 // UI is the windows of one process.
@@ -55,6 +58,7 @@ type UI struct {
 	// What follows is the UI goroutine's.
 	main    *mainWindow
 	leaving *time.Timer // runs while no window is open
+	resting *time.Timer // runs for a moment after a window has come up
 	err     error       // why Run ends
 }
 
@@ -136,6 +140,21 @@ func (u *UI) leaveLater() {
 			}
 		})
 	})
+}
+
+// rest is how long after a window has come up memory is given back: its first
+// pictures are drawn then.
+const rest = 2 * time.Second
+
+// restLater gives memory back when a window that comes up now is drawn.
+func (u *UI) restLater() {
+	if u.opts.Rest == nil {
+		return
+	}
+	if u.resting != nil {
+		u.resting.Stop()
+	}
+	u.resting = time.AfterFunc(rest, u.opts.Rest)
 }
 
 // background runs work off the UI goroutine, and then done on it with what came

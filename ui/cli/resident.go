@@ -107,7 +107,7 @@ func awaitResident(ctx context.Context, home config.Home) (*control.Client, erro
 }
 
 // desktopOf is what shows a gateway of this process.
-func (a *app) desktopOf(s shown) *desktop.Desktop {
+func (a *app) desktopOf(s *service) *desktop.Desktop {
 	opts := desktop.Options{Source: desktop.Own(s.gateway), Store: s.store, Logger: s.log, Quit: s.quit}
 	if s.panes != nil {
 		opts.Show, opts.WindowFault, opts.Changed = s.panes.open, s.panes.Fault, s.panes.changed

@@ -2,17 +2,14 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"runtime/debug"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"pointsman/approvals"
 	"pointsman/gateway"
@@ -95,7 +92,7 @@ type serving struct {
 	loading
 	flags serveFlags
 	// desktop makes what shows the gateway in the tray. Nil: nothing does.
-	desktop func(shown) *desktop.Desktop
+	desktop func(*service) *desktop.Desktop
 }
 
 // serve is the resident. It returns a *control.RunningError when there is one.
@@ -134,77 +131,6 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 		return nil, fmt.Errorf("%w; choose another address with --listen or gateway.listen", err)
 	}
 	return ln, nil
-}
-
-// shown is a gateway that a desktop shows.
-type shown struct {
-	gateway *gateway.Gateway
-	store   *config.Store
-	panes   *panes // nil: there are no windows
-	log     *slog.Logger
-	quit    func() // ends it all
-}
-
-// serveOn runs the resident on an open listener, which it closes.
-func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Resident, store *config.Store, home config.Home, how serving) (err error) {
-	screen := a.screen()
-	kept := a.openLog(home, store.Config().Log.Level)
-	defer func() { err = errors.Join(err, kept.close()) }()
-	log := kept.logger
-	person := a.attendant(how.flags.ask == "terminal", screen)
-	secret := rand.Text()
-	panes := a.newPanes(secret, how.desktop != nil, log)
-	attended := func() bool { return person.attends() || panes.attend() }
-	g, err := a.newGateway(ctx, store, home, gateway.Options{
-		NoMCP: how.flags.noMCP, Attended: attended, OnIdle: debug.FreeOSMemory,
-		Logger: log, LogLevel: kept.level, LogFile: kept.path, Redactor: kept.redactor,
-	})
-	if err != nil {
-		return errors.Join(err, ln.Close())
-	}
-	door, err := resident.Listen(ln.Addr().String(), store.Path())
-	if err != nil {
-		return errors.Join(err, ln.Close(), g.Close())
-	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	opts := control.Options{Secret: secret, Logger: log, Views: a.configViews(g, store), Quit: func() { stop(context.Canceled) }}
-	if panes != nil {
-		opts.Raise = panes.raise
-	}
-	var tray *desktop.Desktop
-	if how.desktop != nil {
-		tray = how.desktop(shown{gateway: g, store: store, panes: panes, log: log, quit: opts.Quit})
-		opts.Raise = tray.Raise
-		opts.Views[desktop.View] = func(ctx context.Context) any { return tray.State(ctx) }
-	}
-	work, ctx := errgroup.WithContext(ctx)
-	work.Go(func() error { return g.Serve(ctx, ln) })
-	server := controlServer(g, opts)
-	work.Go(func() error { return server.Serve(ctx, door) })
-	g.Start()
-	a.announce(ln, store, how.flags.noMCP)
-	work.Go(func() error { return a.tellKey(g, store.Config()) })
-	if person.terminal != nil {
-		work.Go(func() error { return a.attend(ctx, person, g) })
-	}
-	if panes != nil {
-		work.Go(func() error { panes.Run(ctx); return nil })
-		work.Go(func() error { panes.watch(ctx, g); return nil })
-	}
-	work.Go(func() error {
-		<-ctx.Done()
-		g.Desk().Close() // before the streams end, so that what waits is told why
-		return nil
-	})
-	if tray != nil {
-		err = tray.Run(ctx) // on the main goroutine, as macOS wants it
-	}
-	err = errors.Join(err, work.Wait())
-	if errors.Is(err, context.Canceled) {
-		err = nil
-	}
-	return errors.Join(err, g.Close())
 }
 
 // attendant is the person at this terminal, who is asked on the screen; nobody

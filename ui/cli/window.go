@@ -19,6 +19,8 @@ type Windows struct {
 	Parent  *windows.Parent
 	Version string
 	Logger  *slog.Logger
+	// Rest gives memory back to the system; it takes some milliseconds.
+	Rest func()
 }
 
 // noWindows says why a build has none.
@@ -51,5 +53,5 @@ func (a *app) window(ctx context.Context) error {
 	}
 	defer client.Close()
 	client.Secret = parent.Secret
-	return a.Windows(ctx, Windows{Client: client, Home: home, Parent: parent, Version: a.Version, Logger: a.logger("info")})
+	return a.Windows(ctx, Windows{Client: client, Home: home, Parent: parent, Version: a.Version, Logger: a.logger("info"), Rest: giveBack})
 }

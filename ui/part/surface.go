@@ -57,19 +57,13 @@ func (r *surfaceRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasOb
 func (r *surfaceRenderer) Destroy()                     {}
 
 func (r *surfaceRenderer) Refresh() {
-	r.rectangle.FillColor = colorOf(r.surface.fill)
+	r.rectangle.FillColor = theme.Color(r.surface.fill)
 	r.rectangle.CornerRadius = r.surface.radius
 	r.rectangle.StrokeWidth = 0
 	if r.surface.line != "" {
-		r.rectangle.StrokeWidth, r.rectangle.StrokeColor = 1, colorOf(r.surface.line)
+		r.rectangle.StrokeWidth, r.rectangle.StrokeColor = 1, theme.Color(r.surface.line)
 	}
 	canvas.Refresh(r.rectangle)
-}
-
-// colorOf is a colour of the theme that is in use now.
-func colorOf(name fyne.ThemeColorName) color.Color {
-	settings := fyne.CurrentApp().Settings()
-	return settings.Theme().Color(name, settings.ThemeVariant())
 }
 
 // Card puts content on a surface of its own.

@@ -45,12 +45,8 @@ func (i icon) Content() []byte {
 	return bytes.ReplaceAll(assets.Drawing(i.drawing), []byte("currentColor"), []byte(i.hex()))
 }
 
+// hex is the colour as a style sheet writes it.
 func (i icon) hex() string {
-	app := fyne.CurrentApp()
-	r, g, b, _ := app.Settings().Theme().Color(i.color, app.Settings().ThemeVariant()).RGBA()
-	return hexOf(r, g, b)
+	r, g, b, _ := Color(i.color).RGBA()
+	return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
 }
-
-// hexOf writes a colour as a style sheet does; the parts are as color.Color gives
-// them.
-func hexOf(r, g, b uint32) string { return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8) }

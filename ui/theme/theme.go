@@ -102,6 +102,16 @@ func (t *Theme) Size(name fyne.ThemeSizeName) float32 {
 	return theme.DefaultTheme().Size(name)
 }
 
+// Color is a colour of the theme that is in use; where that is not ours and has
+// none of the name, it is ours.
+func Color(name fyne.ThemeColorName) color.Color {
+	settings := fyne.CurrentApp().Settings()
+	if c := settings.Theme().Color(name, settings.ThemeVariant()); c != nil {
+		return c
+	}
+	return New(System).Color(name, settings.ThemeVariant())
+}
+
 // ClassColor is the colour of a risk class. It is never the only sign of it: see
 // ClassIcon.
 func ClassColor(class approvals.Class) fyne.ThemeColorName {

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package cli
+
+// dropOwnPages leaves it to the system.
+func dropOwnPages() {}
