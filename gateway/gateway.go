@@ -62,6 +62,9 @@ type Options struct {
 	NoMCP bool
 	// Builtin are MCP servers inside this process, by name.
 	Builtin map[string]func(context.Context) (mcp.Transport, error)
+	// Bundled are the same, but there only while the configuration has an entry
+	// of that name and the type builtin.
+	Bundled map[string]func(context.Context) (mcp.Transport, error)
 	// Demo offers the scripted demo model.
 	Demo bool
 	// Keychain holds the secrets. If nil, the system's.
@@ -234,7 +237,7 @@ func (g *Gateway) person() approvals.Approver {
 func (g *Gateway) buildServers() {
 	g.host = servers.New(servers.Options{
 		Resolve: g.resolver.Resolve, Redact: g.redactor.Redact, RedactJSON: g.redactor.RedactJSON, Logger: g.log, Version: g.opts.Version, Guard: g.opts.Guard,
-		Builtin: g.opts.Builtin, OnChange: g.noteChange, Roots: g.store.Config().Roots,
+		Builtin: g.opts.Builtin, Bundled: g.opts.Bundled, OnChange: g.noteChange, Roots: g.store.Config().Roots,
 	})
 }
 

@@ -74,7 +74,8 @@ func (s *server) open(ctx context.Context, sess *session) error {
 		sess.remote = remote
 		return s.openWire(ctx, sess, func(ctx context.Context) (mcp.Connection, error) { return connectSSE(ctx, sess) })
 	case "builtin":
-		transport, err := s.host.opts.Builtin[s.name](ctx)
+		reach, _ := s.host.builtin(s.name)
+		transport, err := reach(ctx)
 		if err != nil {
 			return err
 		}

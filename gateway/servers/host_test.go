@@ -276,6 +276,22 @@ func TestBuiltinServer(t *testing.T) {
 	}
 }
 
+func TestBundledServerNeedsAnEntry(t *testing.T) {
+	bundled := map[string]func(context.Context) (mcp.Transport, error){"scratch": scratch.Transport(t.TempDir())}
+	h := start(t, servers.Options{Bundled: bundled}, nil)
+	if all := h.Status(); len(all) != 0 {
+		t.Errorf("without an entry there is %+v", all)
+	}
+	h.Apply(map[string]config.MCPServer{"scratch": {Type: "builtin"}}, nil)
+	if s := h.awaitState("scratch", servers.Connected); s.Transport != "builtin" || s.Tools != 4 {
+		t.Errorf("status: %+v", s)
+	}
+	h.Apply(nil, nil)
+	if all := h.Status(); len(all) != 0 {
+		t.Errorf("when the entry is gone there is %+v", all)
+	}
+}
+
 // TestStatelessServer: one that speaks the newest protocol over stdio.
 func TestStatelessServer(t *testing.T) {
 	h := start(t, servers.Options{}, oneFake(t, "sdk"))

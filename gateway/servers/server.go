@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"pointsman/gateway/config"
 )
 
@@ -71,8 +73,17 @@ func newServer(h *Host, name string, entry config.MCPServer) *server {
 	return s
 }
 
+// builtin is how a server of our own is reached, if there is one of that name.
+func (h *Host) builtin(name string) (func(context.Context) (mcp.Transport, error), bool) {
+	if reach, ok := h.opts.Builtin[name]; ok {
+		return reach, true
+	}
+	reach, ok := h.opts.Bundled[name]
+	return reach, ok
+}
+
 func transportOf(h *Host, name string, entry config.MCPServer) string {
-	_, builtin := h.opts.Builtin[name]
+	_, builtin := h.builtin(name)
 	switch {
 	case entry.Command != "" && entry.Type != "http" && entry.Type != "sse" && entry.Type != "streamable-http":
 		return "stdio"

@@ -67,6 +67,9 @@ type Options struct {
 	// Builtin are servers of our own, by name. An entry of the same name that
 	// has a command or a url takes the place of one.
 	Builtin map[string]func(ctx context.Context) (mcp.Transport, error)
+	// Bundled are servers of our own that are there while an entry of that name
+	// has the type builtin.
+	Bundled map[string]func(ctx context.Context) (mcp.Transport, error)
 	// OnChange is called, without locks held, when a status or a tool list may
 	// have changed.
 	OnChange func()

@@ -119,19 +119,21 @@ func (a *app) newGateway(ctx context.Context, store *config.Store, home config.H
 	if self, err := os.Executable(); err == nil {
 		opts.Guard = []string{self, "guard"}
 	}
-	if opts.Builtin == nil && store.Config().MCPServers["scratch"].Type == "builtin" {
-		folder := filepath.Join(home.State, "scratch")
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return nil, fmt.Errorf("making the folder of the scratch server: %w", err)
-		}
-		opts.Builtin = scratchIn(folder)
+	if opts.Builtin == nil {
+		opts.Bundled = scratchIn(filepath.Join(home.State, "scratch"))
 	}
 	return gateway.New(ctx, opts)
 }
 
-// scratchIn is the built-in scratch server over a folder.
+// scratchIn is the built-in scratch server over a folder, which is made when the
+// server is first reached.
 func scratchIn(folder string) map[string]func(context.Context) (mcp.Transport, error) {
-	return map[string]func(context.Context) (mcp.Transport, error){"scratch": scratch.Transport(folder)}
+	return map[string]func(context.Context) (mcp.Transport, error){"scratch": func(ctx context.Context) (mcp.Transport, error) {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, fmt.Errorf("making the folder of the scratch server: %w", err)
+		}
+		return scratch.Transport(folder)(ctx)
+	}}
 }
 
 // local serves a gateway of this process to its own client.

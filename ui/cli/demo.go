@@ -92,9 +92,6 @@ func (a *app) runDemo(ctx context.Context, dir, answer string) (err error) {
 	screen := a.screen()
 	screen.Line("Pointsman demo: a scripted model, a scratch folder, a temporary home. Nothing here is an AI.")
 	folder := filepath.Join(dir, "scratch")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		return fmt.Errorf("making the scratch folder: %w", err)
-	}
 	person := a.attendant(answer == "", screen)
 	g, home, err := a.demoGateway(ctx, folder, answer, person)
 	if err != nil {
