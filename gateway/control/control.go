@@ -57,6 +57,9 @@ type Options struct {
 	Raise func(ctx context.Context, show string) Raised
 	// Quit ends the resident, for who holds the secret. If nil, it cannot be.
 	Quit func()
+	// RepairLaunch has the desktop start this program at login, in the place of
+	// another one. If nil, there is no desktop.
+	RepairLaunch func() error
 	// Secret gives the right to answer approvals, and to manage, to who shows
 	// it. If empty, nobody has it that way.
 	Secret string
@@ -96,6 +99,7 @@ func NewServer(opts Options) *Server {
 	s.mux.HandleFunc("POST /window", s.window)
 	s.manage()
 	s.quitRoute()
+	s.launchRoute()
 	s.mux.Handle("/v1/", opts.Gateway.TrustedHandler("control"))
 	return s
 }

@@ -292,6 +292,39 @@ func TestRaise(t *testing.T) {
 	}
 }
 
+func TestRepairLaunchTakesTheSecret(t *testing.T) {
+	repairs := 0
+	for _, test := range []struct {
+		name, secret string
+		repair       func() error
+		want         string // in the error; "" for none
+	}{
+		{"with the secret", "s", func() error { repairs++; return nil }, ""},
+		{"without it", "", func() error { t.Error("it was repaired"); return nil }, "in the window"},
+		{"without a desktop", "s", nil, "no desktop"},
+		{"and it fails", "s", func() error { return errors.New("the folder is read-only") }, "read-only"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			ln, client := control.Local(control.Info{})
+			server := control.NewServer(control.Options{Gateway: &gateway{desk: approvals.NewDesk(approvals.DeskOptions{})}, Secret: "s", RepairLaunch: test.repair})
+			ctx, stop := context.WithCancel(t.Context())
+			var serving sync.WaitGroup
+			serving.Go(func() { _ = server.Serve(ctx, ln) })
+			defer serving.Wait()
+			defer stop()
+			defer client.Close()
+			client.Secret = test.secret
+			err := client.RepairLaunch(t.Context())
+			if (test.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the repair: %v, want %q", err, test.want)
+			}
+		})
+	}
+	if repairs != 1 {
+		t.Errorf("it was repaired %d times", repairs)
+	}
+}
+
 func TestOneResident(t *testing.T) {
 	r := newRig(t)
 	_, err := control.Claim(r.home)

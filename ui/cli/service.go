@@ -71,7 +71,7 @@ func (s *service) controlOptions(secret string) control.Options {
 	opts := control.Options{Secret: secret, Logger: s.log, Views: s.configViews(s.gateway, s.store), Quit: s.quit}
 	switch {
 	case s.tray != nil:
-		opts.Raise = s.tray.Raise
+		opts.Raise, opts.RepairLaunch = s.tray.Raise, s.tray.RepairLaunch
 		opts.Views[desktop.View] = func(ctx context.Context) any { return s.tray.State(ctx) }
 	case s.panes != nil:
 		opts.Raise = s.panes.raise

@@ -45,6 +45,15 @@ func (d *Desktop) do(ctx context.Context, action model.Action) error {
 	return fmt.Errorf("%q is not something to do", action)
 }
 
+// RepairLaunch has the desktop start this program at login, in the place of
+// another one.
+func (d *Desktop) RepairLaunch() error {
+	err := d.launch.repair()
+	d.launch.report(err)
+	d.lookAgain()
+	return err
+}
+
 func (d *Desktop) copyKey(ctx context.Context) error {
 	key, err := d.opts.Source.Key(ctx)
 	if err != nil {

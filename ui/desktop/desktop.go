@@ -139,7 +139,8 @@ func (d *Desktop) State(ctx context.Context) model.State {
 		s.Fault = "the gateway does not answer"
 	}
 	s.Attached = d.opts.Attached
-	s.LaunchAtLogin, s.NoLaunchAtLogin = d.launch.enabled(), d.opts.NoLaunch
+	s.NoLaunchAtLogin = d.opts.NoLaunch
+	d.launch.tell(&s)
 	s.NoCopy = d.opts.Clipboard.Missing()
 	s.NoTray = d.missing.why()
 	if d.opts.Show == nil {

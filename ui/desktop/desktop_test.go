@@ -78,13 +78,14 @@ func (s *source) Key(context.Context) (string, error) { return s.key, s.keyErr }
 // rig is a running desktop, whose tray is the test.
 type rig struct {
 	*source
-	tray  tray.Options
-	store *config.Store
-	entry autostart.Entry
-	file  string // of the entry
-	quits chan struct{}
-	end   func() error // ends the desktop and returns what Run did
-	ended chan error   // what Run returned
+	tray    tray.Options
+	desktop *desktop.Desktop
+	store   *config.Store
+	entry   autostart.Entry
+	file    string // of the entry
+	quits   chan struct{}
+	end     func() error // ends the desktop and returns what Run did
+	ended   chan error   // what Run returned
 }
 
 // start starts a desktop. edit may be nil.
@@ -116,7 +117,8 @@ func start(t *testing.T, yaml string, edit func(*rig, *desktop.Options)) *rig {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	r.ended = make(chan error, 1)
-	go func() { r.ended <- desktop.New(opts).Run(ctx); close(r.ended) }()
+	r.desktop = desktop.New(opts)
+	go func() { r.ended <- r.desktop.Run(ctx); close(r.ended) }()
 	r.end = sync.OnceValue(func() error { cancel(); return <-r.ended })
 	t.Cleanup(func() { _ = r.end() })
 	r.tray = <-there

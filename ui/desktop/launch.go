@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"pointsman/gateway/config"
 	"pointsman/ui/autostart"
+	"pointsman/ui/model"
 )
 
 // launch keeps the configuration's desktop.launch_at_login and the desktop's own
@@ -22,19 +24,42 @@ type launch struct {
 	log     *slog.Logger
 	changed func()
 
+	failure atomic.Pointer[string] // how keeping both the same has failed; nil: it has not
+
 	written chan struct{} // size 1: we wrote the entry, and its folder is there
 
 	mu     sync.Mutex // held while one is made like the other
 	agreed bool       // what both last said: whichever says something else was changed by others
 }
 
-// enabled reports whether we are started at login.
-func (l *launch) enabled() bool {
+// tell says in s whether we are started at login, and what is wrong with that.
+func (l *launch) tell(s *model.State) {
 	if l.entry == nil {
-		return false
+		return
 	}
 	status, err := l.entry.Status()
-	return err == nil && status.Enabled
+	s.LaunchAtLogin = err == nil && status.Enabled
+	switch failure := l.failure.Load(); {
+	case err != nil:
+		s.LaunchFault = err.Error()
+	case status.Enabled && status.Program != l.entry.Program:
+		s.LaunchFault, s.LaunchOther = fmt.Sprintf("login starts %s, not this program (%s)", status.Program, l.entry.Program), true
+	case failure != nil:
+		s.LaunchFault = *failure
+	}
+}
+
+// repair has the desktop start this program, and no other.
+func (l *launch) repair() error {
+	if l.entry == nil {
+		return errors.New("launch at login: " + l.why)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.setLocked(true); err != nil {
+		return err
+	}
+	return l.saveLocked(true)
 }
 
 // run settles both, and then watches them until ctx ends.
@@ -70,10 +95,15 @@ func (l *launch) watchEntry(ctx context.Context) {
 	}
 }
 
+// report notes how keeping both the same has gone.
 func (l *launch) report(err error) {
-	if err != nil {
-		l.log.Warn("keeping launch at login as it is configured", "error", err)
+	if err == nil {
+		l.failure.Store(nil)
+		return
 	}
+	text := err.Error()
+	l.failure.Store(&text)
+	l.log.Warn("keeping launch at login as it is configured", "error", err)
 }
 
 func (l *launch) settle() error {

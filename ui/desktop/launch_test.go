@@ -89,3 +89,42 @@ func TestLaunchNotPossible(t *testing.T) {
 		t.Error("something was changed")
 	}
 }
+
+// An entry that names another program, which is still there, is left alone and
+// told of until it is repaired.
+func TestLaunchOfAnotherProgram(t *testing.T) {
+	var other string
+	r := start(t, "", func(r *rig, _ *desktop.Options) {
+		other = r.entry.Program + "-old"
+		write(t, other, "#!/bin/sh\n", 0o700)
+		write(t, r.file, "[Desktop Entry]\nExec="+other+"\n", 0o600)
+	})
+	r.shows(t, "that another program is launched", func(s model.State) bool {
+		return s.LaunchAtLogin && s.LaunchOther && strings.Contains(s.LaunchFault, other) && strings.Contains(s.LaunchFault, r.entry.Program)
+	})
+	if err := r.desktop.RepairLaunch(); err != nil {
+		t.Fatal(err)
+	}
+	r.launches(t, true)
+	if s := r.tray.State(t.Context()); s.LaunchOther || s.LaunchFault != "" {
+		t.Errorf("after the repair: %+v", s)
+	}
+}
+
+// A folder that cannot be written to is told of.
+func TestLaunchThatCannotBeWritten(t *testing.T) {
+	r := start(t, "", func(r *rig, _ *desktop.Options) {
+		write(t, strings.TrimSuffix(r.file, "/pointsman.desktop"), "a file in the folder's place", 0o600)
+	})
+	if err := r.store.Update(func(c *config.Config) error { c.Desktop.LaunchAtLogin = true; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	r.shows(t, "the fault", func(s model.State) bool { return !s.LaunchAtLogin && s.LaunchFault != "" && !s.LaunchOther })
+}
+
+func TestRepairLaunchNotPossible(t *testing.T) {
+	r := start(t, "", func(_ *rig, o *desktop.Options) { o.Entry, o.NoLaunch = nil, "a home of its own" })
+	if err := r.desktop.RepairLaunch(); err == nil || !strings.Contains(err.Error(), "a home of its own") {
+		t.Errorf("the repair: %v", err)
+	}
+}

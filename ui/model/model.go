@@ -22,6 +22,8 @@ type State struct {
 	Quitting  bool   // Quit was chosen once while calls were in flight
 
 	LaunchAtLogin bool
+	LaunchFault   string // why launch at login is not as it is set; "" when it is
+	LaunchOther   bool   // what would be launched is another program than this one
 
 	// Why something cannot be done, in a few words; "" when it can.
 	NoWindows       string
