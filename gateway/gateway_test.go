@@ -26,7 +26,13 @@ import (
 	"pointsman/gateway/servers/scratch"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv("GATEWAY_TEST_SERVER") != "" {
+		runChild()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // desk is a gateway over the scratch server and the demo model, with its files.
 type desk struct {

@@ -78,17 +78,7 @@ func TestShutDownTellsWhy(t *testing.T) {
 // checkRecord looks at the last call and the last run of a closed gateway.
 func (d *desk) checkRecord(t *testing.T, outcome journal.Outcome, reason string) {
 	t.Helper()
-	where, err := config.Locate(func(name string) string {
-		return map[string]string{"POINTSMAN_HOME": filepath.Dir(d.configPath)}[name]
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	reader, err := journal.OpenReader(filepath.Join(where.State, "journal.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Close()
+	reader := d.reader(t)
 	found := false
 	for call, err := range reader.Calls(t.Context(), journal.Filter{}) {
 		if err != nil {
@@ -107,4 +97,21 @@ func (d *desk) checkRecord(t *testing.T, outcome journal.Outcome, reason string)
 			t.Errorf("the run is recorded as %s, %q", run.Outcome, run.Error)
 		}
 	}
+}
+
+// reader reads the record of a gateway.
+func (d *desk) reader(t *testing.T) *journal.Reader {
+	t.Helper()
+	where, err := config.Locate(func(name string) string {
+		return map[string]string{"POINTSMAN_HOME": filepath.Dir(d.configPath)}[name]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := journal.OpenReader(filepath.Join(where.State, "journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = reader.Close() })
+	return reader
 }

@@ -129,9 +129,24 @@ func (r *Router) ask(ctx context.Context, provider string) ([]string, error) {
 	if reply.StatusCode >= 300 {
 		return nil, d.fromStatus(reply.StatusCode, reply.Header, body)
 	}
+	return d.idsIn(body)
+}
+
+// idsIn reads a list of models. Some providers send the list alone, without
+// {"data": …} around it.
+func (d *Deployment) idsIn(body []byte) ([]string, error) {
+	list := gjson.ParseBytes(body)
+	if !list.IsArray() {
+		list = list.Get("data")
+	}
+	if !gjson.ValidBytes(body) || !list.IsArray() {
+		return nil, d.malformed("its list of models is not a JSON object: " + cut(saidBy(body), 200))
+	}
 	var ids []string
-	for _, id := range gjson.GetBytes(body, "data.#.id").Array() {
-		ids = append(ids, id.String())
+	for _, model := range list.Array() {
+		if id := model.Get("id").String(); id != "" {
+			ids = append(ids, id)
+		}
 	}
 	return ids, nil
 }
