@@ -56,10 +56,11 @@ type UI struct {
 	work sync.WaitGroup  // every goroutine of ours
 
 	// What follows is the UI goroutine's.
-	main    *mainWindow
-	leaving *time.Timer // runs while no window is open
-	resting *time.Timer // runs for a moment after a window has come up
-	err     error       // why Run ends
+	main     *mainWindow
+	approval *approvalWindow
+	leaving  *time.Timer // runs while no window is open
+	resting  *time.Timer // runs for a moment after a window has come up
+	err      error       // why Run ends
 }
 
 // New returns the windows of an app. It shows nothing yet.
@@ -82,13 +83,20 @@ func (u *UI) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	u.ctx = ctx
 	u.main = newMainWindow(u)
+	u.approval = u.newApprovals()
 	u.app.Lifecycle().SetOnStarted(func() {
 		u.leaveLater()
+		u.work.Go(func() {
+			if err := u.watchApprovals(ctx); ctx.Err() == nil {
+				u.post(func() { u.end(err) })
+			}
+		})
 		go u.obey() // ends with the process: nothing else ends a read of the standard input
 	})
 	defer context.AfterFunc(ctx, func() { u.post(u.app.Quit) })()
 	u.app.Run()
 	stop()
+	u.approval.Close()
 	u.work.Wait()
 	return u.err
 }
@@ -114,7 +122,11 @@ func (u *UI) show(c windows.Command) {
 	switch c.Show {
 	case "": // be there, and wait
 	case model.Approvals:
-		u.main.open(screenApprovals)
+		if u.approval.Visible() {
+			u.approval.Raise()
+		} else {
+			u.main.open(screenApprovals)
+		}
 	case model.Settings:
 		u.main.open(screenSettings)
 	default:
@@ -130,7 +142,7 @@ func (u *UI) leaveLater() {
 		u.leaving.Stop()
 		u.leaving = nil
 	}
-	if u.main.visible {
+	if u.main.visible || u.approval.Visible() {
 		return
 	}
 	u.leaving = time.AfterFunc(u.opts.Keep, func() {
