@@ -83,9 +83,14 @@ func width(text string) int {
 // wideFrom is where scripts begin whose characters may be wider than a column.
 const wideFrom = 0x0700
 
+// firstMark is the first character that takes no room of its own.
+const firstMark = 0x0300
+
 // runeWidth is how many columns a character takes at most in the fonts we use.
 func runeWidth(r rune) int {
 	switch {
+	case r < firstMark:
+		return 1
 	case unicode.Is(unicode.Mn, r):
 		return 0
 	case r < wideFrom || r >= 0x2010 && r <= 0x2027 || r >= 0x2500 && r < 0x2580:

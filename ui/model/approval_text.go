@@ -49,7 +49,7 @@ func ArgumentLines(args json.RawMessage) []TextLine {
 		return []TextLine{{Kind: TextNote, Text: "No arguments."}}
 	}
 	if !utf8.Valid(args) || !json.Valid(args) || kindOf(args) != '{' {
-		return append([]TextLine{{Kind: TextWarning, Text: "These arguments are not a JSON object. As they came:"}}, plainLines("", approvals.VisibleJSON(args))...)
+		return append([]TextLine{{Kind: TextWarning, Text: "These arguments are not a JSON object. As they came:"}}, plainLines("", string(args))...)
 	}
 	return appendMembers(nil, "", args, 0)
 }
@@ -185,6 +185,9 @@ const tabWidth = 4
 // showable makes one line of a text fit to be drawn: what hides is written out,
 // and so are marks piled on one letter.
 func showable(line string) string {
+	if !strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return line // most are
+	}
 	var b strings.Builder
 	marks := 0
 	for _, r := range approvals.VisibleText(line) {
