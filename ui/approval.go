@@ -150,8 +150,12 @@ func (w *approvalWindow) Raise() {
 func (w *approvalWindow) Visible() bool { return w.visible }
 
 // Close ends the window without an answer to anything, and waits for its
-// goroutines. What it could not answer is denied by its deadline.
+// goroutines. What it could not answer is denied by its deadline. It may be
+// called twice.
 func (w *approvalWindow) Close() {
+	if w.ctx.Err() != nil {
+		return
+	}
 	w.guard.Hide()
 	w.stop()
 	w.cancel()

@@ -99,7 +99,7 @@ func (p *approvalParts) header() fyne.CanvasObject {
 	bar.SetMinSize(fyne.NewSize(1, theme.Step/2))
 	top := container.NewBorder(nil, nil, p.badge, container.NewHBox(p.previous, p.position, p.next, p.left), p.meaning)
 	lines := container.New(layout.NewCustomPaddedVBoxLayout(-1.25*theme.Step), p.heading, p.forWhom, p.why, p.planStep)
-	return container.NewVBox(container.NewStack(bar, p.stripe), sides(top), sides(lines))
+	return container.NewVBox(container.NewStack(bar, p.stripe), sides(sides(top)), sides(lines))
 }
 
 // sides puts room at either side.

@@ -4,18 +4,17 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"pointsman/approvals"
 )
 
-// The most that is shown, in characters, of a name that is not ours where it
-// shares a line. What is cut stands whole among the details.
+// The most that is shown, in columns, of a name that is not ours where it shares
+// a line. What is cut stands whole among the details.
 const (
-	longestTool   = 60
-	longestServer = 40
-	longestPart   = 48
-	longestReason = 160
+	longestTool   = 48
+	longestServer = 28
+	longestPart   = 32
+	longestReason = 64
 )
 
 // ApprovalView is what a person is shown of a call, beside its text. Nothing in
@@ -114,15 +113,22 @@ func named(name string, most int) string {
 	return shorten(approvals.Visible(name), most)
 }
 
-// shorten cuts the middle out of a text of more than most characters: what
-// differs often stands at its end.
+// shorten cuts the middle out of a text of more than most columns: what differs
+// often stands at its end.
 func shorten(text string, most int) string {
-	if utf8.RuneCountInString(text) <= most {
+	if width(text) <= most {
 		return text
 	}
 	runes := []rune(text)
-	tail := most / 3
-	return string(runes[:most-tail-1]) + "…" + string(runes[len(runes)-tail:])
+	tail := len(runes)
+	for room := most / 3; room >= runeWidth(runes[tail-1]); tail-- {
+		room -= runeWidth(runes[tail-1])
+	}
+	head := 0
+	for room := most - most/3 - 1; room >= runeWidth(runes[head]); head++ {
+		room -= runeWidth(runes[head])
+	}
+	return string(runes[:head]) + "…" + string(runes[tail:])
 }
 
 // TimeLeft words how long an answer still counts, and reports whether it is

@@ -44,7 +44,7 @@ func TestViewOf(t *testing.T) {
 			"names that hide, and that are long",
 			approvals.Request{Tool: "read\u202Eetirw", Server: long, Client: "a\nb", Class: approvals.Execute},
 			model.ApprovalView{
-				Heading: "read<U+202E>etirw of " + strings.Repeat("长", 26) + "…" + strings.Repeat("长", 13) + " wants to run",
+				Heading: "read<U+202E>etirw of " + strings.Repeat("长", 9) + "…" + strings.Repeat("长", 4) + " wants to run",
 				For:     "For a<U+000A>b",
 				Class:   model.ClassWords{Word: "Execute", Meaning: "runs commands or code on this computer"}, Held: true,
 			},
