@@ -8,8 +8,10 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -46,11 +48,12 @@ type Options struct {
 
 // UI is the windows of one process.
 type UI struct {
-	app    fyne.App
-	opts   Options
-	log    *slog.Logger
-	client *control.Client
-	post   func(func()) // runs a function on the UI goroutine, later
+	app     fyne.App
+	opts    Options
+	log     *slog.Logger
+	client  *control.Client
+	journal *journalFile
+	post    func(func()) // runs a function on the UI goroutine, later
 
 	ctx  context.Context // of Run
 	work sync.WaitGroup  // every goroutine of ours
@@ -71,7 +74,8 @@ func New(app fyne.App, opts Options) *UI {
 	if opts.Keep == 0 {
 		opts.Keep = 2 * time.Minute
 	}
-	u := &UI{app: app, opts: opts, log: opts.Logger, client: opts.Client, post: fyne.Do}
+	u := &UI{app: app, opts: opts, log: opts.Logger, client: opts.Client, post: fyne.Do,
+		journal: &journalFile{path: filepath.Join(opts.Home.State, "journal.db")}}
 	app.Settings().SetTheme(theme.New(theme.System))
 	return u
 }
@@ -98,7 +102,7 @@ func (u *UI) Run(ctx context.Context) error {
 	stop()
 	u.approval.Close()
 	u.work.Wait()
-	return u.err
+	return errors.Join(u.err, u.journal.close())
 }
 
 // obey does what the resident asks for. That it hangs up ends the windows: what

@@ -309,3 +309,16 @@ func TestExportReportsErrors(t *testing.T) {
 		t.Errorf("CSV: %v", err)
 	}
 }
+
+func TestTools(t *testing.T) {
+	j := open(t, newPath(t), options())
+	fill(t, j)
+	got, err := j.Tools(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []journal.ToolName{{Server: "", Tool: "old"}, {Server: "fs", Tool: "read_file"}, {Server: "fs", Tool: "write_file"}, {Server: "git", Tool: "push"}, {Server: "git", Tool: "status"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

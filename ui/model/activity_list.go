@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -223,3 +224,69 @@ const longestName = 80
 // OneLine is a name that somebody else chose, fit for one line: it is not too
 // long, and nothing in it hides.
 func OneLine(name string) string { return clip(name, longestName) }
+
+// Searched reports whether the list shows what a search found.
+func (a *Activity) Searched() bool { return a.found }
+
+// RunTitle names a run: who asked.
+func RunTitle(r *Run) string { return OneLine(cmp.Or(r.Client, r.Door, "a program without a name")) }
+
+// RunLine says the rest of a run in one line: when, how it is, by which model.
+func RunLine(r *Run, state string, now time.Time) string {
+	at := r.Began.In(now.Location()).Format("15:04")
+	return join(at, state, OneLine(r.Model), plan(r))
+}
+
+func plan(r *Run) string {
+	if _, done, of := r.Progress(); of > 0 {
+		return fmt.Sprintf("step %d of %d", min(done+1, of), of)
+	}
+	return ""
+}
+
+// RunDetail says in one line how a run is, for how long, by which model, and
+// what it took.
+func RunDetail(r *Run, state string, now time.Time) string {
+	parts := []string{state, Elapsed(r.Elapsed(now)), OneLine(r.Model), r.Began.In(now.Location()).Format("2 Jan 15:04")}
+	if r.Rounds > 0 {
+		parts = append(parts, plural(int64(r.Rounds), "round"))
+	}
+	if r.Tokens > 0 {
+		parts = append(parts, plural(r.Tokens, "token"), cost(r.CostUSD))
+	}
+	return join(parts...)
+}
+
+func cost(usd *float64) string {
+	if usd == nil {
+		return "cost " + unknown
+	}
+	return Dollars(*usd)
+}
+
+// RunReason says why a run did not end well; "" when it did, or goes on.
+func RunReason(r *Run) string {
+	if _, tone := r.State(); r.Active || tone == Good {
+		return ""
+	}
+	return clip(r.Reason, 4*longestName)
+}
+
+// CurrentStep is the step in progress, to be put behind the count of steps.
+func CurrentStep(r *Run) string {
+	for _, step := range r.Plan {
+		if step.Status == "in_progress" {
+			return " · " + OneLine(step.Description)
+		}
+	}
+	return ""
+}
+
+// CallLine says how a call is, or what it took.
+func CallLine(c Call) string {
+	took := ""
+	if c.State.Ended() && c.Duration > 0 {
+		took = Elapsed(c.Duration)
+	}
+	return join(c.State.Word(), took)
+}

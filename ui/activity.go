@@ -1,0 +1,261 @@
+package ui
+
+import (
+	"context"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	fynetheme "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"pointsman/gateway/journal"
+	"pointsman/gateway/loop"
+	"pointsman/ui/model"
+	"pointsman/ui/part"
+	"pointsman/ui/theme"
+)
+
+// activitySource is the resident's side of the activity screen.
+type activitySource struct {
+	// events reports opened once, then each event, until ctx ends or the
+	// resident goes.
+	events func(ctx context.Context, opened func(), each func(loop.Event)) error
+	runs   func(ctx context.Context) ([]loop.Active, error)
+	stop   func(ctx context.Context, run string) (bool, error)
+}
+
+// activityScreen shows what the runs do and did.
+type activityScreen struct {
+	ui     *UI
+	source activitySource
+	now    func() time.Time
+
+	state  model.Activity
+	search model.Search
+	ctx    context.Context // of enter; nil before
+	tick   *time.Timer     // runs while a time changes before the user
+
+	bar  *activityBar
+	list *runList
+	run  *runView
+	note *widget.Label
+	page *fyne.Container // the list and the run, or what stands for them
+}
+
+func newActivityScreen(u *UI) screen {
+	return newActivity(u, activitySource{
+		events: func(ctx context.Context, opened func(), each func(loop.Event)) error {
+			stream, err := u.client.Events(ctx, "")
+			if err != nil {
+				return err
+			}
+			defer stream.Close()
+			opened()
+			for {
+				e, err := stream.Next()
+				if err != nil {
+					return err
+				}
+				each(e)
+			}
+		},
+		runs: u.client.Runs,
+		stop: u.client.StopRun,
+	}, time.Now)
+}
+
+func newActivity(u *UI, source activitySource, now func() time.Time) *activityScreen {
+	return &activityScreen{ui: u, source: source, now: now}
+}
+
+func (s *activityScreen) content() fyne.CanvasObject {
+	s.bar = newActivityBar(s)
+	s.list = newRunList(s)
+	s.run = newRunView(s)
+	s.note = part.Muted("")
+	s.note.Hide()
+	s.page = container.NewStack()
+	head := container.NewBorder(nil, nil, nil, s.bar.export, part.Heading(screenActivity))
+	return container.NewBorder(container.NewVBox(head, s.bar.row, s.note), nil, nil, nil, s.page)
+}
+
+// enter follows the runs until ctx ends. What was missed while the screen was
+// away comes from the resident's list and the journal.
+func (s *activityScreen) enter(ctx context.Context) {
+	s.ctx = ctx
+	context.AfterFunc(ctx, func() { s.ui.post(s.stopTick) })
+	s.showState()
+	s.ui.work.Go(func() {
+		err := s.source.events(ctx, func() { s.post(ctx, s.sync) }, func(e loop.Event) {
+			if e.Kind == loop.Text && e.Lost == 0 {
+				return // there are many, and nothing here shows them
+			}
+			s.post(ctx, func() { s.apply(e) })
+		})
+		s.post(ctx, func() { s.tell("Live activity has stopped: " + err.Error()) })
+	})
+	s.bar.load()
+	s.reload()
+}
+
+// post runs f on the UI goroutine while the screen is before the user.
+func (s *activityScreen) post(ctx context.Context, f func()) {
+	s.ui.post(func() {
+		if ctx.Err() == nil {
+			s.ui.safely("showing activity", f)
+		}
+	})
+}
+
+// apply takes in an event and shows what it changed.
+func (s *activityScreen) apply(e loop.Event) {
+	c := s.state.Apply(e)
+	if c.Stale {
+		s.sync()
+	}
+	if c.List {
+		if s.state.Find(c.Run).Active && !s.search.Empty() {
+			s.reload() // it may be among what is searched for
+		}
+		s.showState()
+	} else {
+		s.list.refresh(c.Run)
+	}
+	s.run.changed(c)
+	s.startTick()
+}
+
+// sync sets right what is shown by the resident's list of active runs.
+func (s *activityScreen) sync() {
+	asked := s.now()
+	background(s.ctx, s.ui, s.source.runs, func(active []loop.Active, err error) {
+		if err != nil {
+			s.tell("The active runs cannot be listed: " + err.Error())
+			return
+		}
+		s.state.Sync(active, asked)
+		s.showState()
+		s.run.reload()
+		s.startTick()
+	})
+}
+
+// reload reads the list of past runs from its beginning.
+func (s *activityScreen) reload() {
+	s.state.ResetPast(!s.search.Empty())
+	s.list.restart()
+}
+
+// showState shows the list, or what stands for an empty one.
+func (s *activityScreen) showState() {
+	s.list.rebuild()
+	var shown fyne.CanvasObject = s.list.split
+	switch {
+	case len(s.list.rows) > 0:
+	case s.list.loading:
+		shown = layout.NewSpacer()
+	case s.search.Empty():
+		shown = part.Empty(theme.Icon("activity", theme.ColorMuted), "Nothing has run yet",
+			"As soon as a program asks a model through Pointsman, its run stands here with its plan and every tool call. Connect shows the address and the key to give to it.",
+			widget.NewButton("Connect a program", func() { s.ui.main.turnTo(screenConnect) }))
+	default:
+		shown = part.Empty(theme.Icon("search", theme.ColorMuted), "Nothing found",
+			"No run has all that is searched for: the words, the server, the tool, the outcome and the days.",
+			widget.NewButton("Show everything", s.bar.clear))
+	}
+	if len(s.page.Objects) != 1 || s.page.Objects[0] != shown {
+		s.page.Objects = []fyne.CanvasObject{shown}
+		s.page.Refresh()
+	}
+}
+
+// tell shows a line above the list; "" takes it away.
+func (s *activityScreen) tell(line string) {
+	s.note.SetText(line)
+	s.note.Hidden = line == ""
+	s.note.Refresh()
+}
+
+// startTick begins to count the elapsed times on while something runs.
+func (s *activityScreen) startTick() {
+	if s.tick != nil || !s.state.Busy() || s.ctx.Err() != nil {
+		return
+	}
+	ctx := s.ctx
+	s.tick = time.AfterFunc(time.Second, func() { s.post(ctx, s.onTick) })
+}
+
+func (s *activityScreen) onTick() {
+	s.tick = nil
+	s.list.refreshActive()
+	s.run.showElapsed()
+	s.startTick()
+}
+
+func (s *activityScreen) stopTick() {
+	if s.tick != nil && s.ctx.Err() != nil {
+		s.tick.Stop()
+		s.tick = nil
+	}
+}
+
+// toneColor is the colour of what a state means.
+func toneColor(tone model.Tone) fyne.ThemeColorName {
+	switch tone {
+	case model.Busy:
+		return fynetheme.ColorNamePrimary
+	case model.Asking:
+		return theme.ColorWrite
+	case model.Good:
+		return theme.ColorGood
+	case model.Bad:
+		return theme.ColorDestructive
+	default:
+		return theme.ColorMuted
+	}
+}
+
+// toneIcon is the sign of what a state means: its colour never stands alone.
+func toneIcon(tone model.Tone) fyne.Resource {
+	drawing := "skipped"
+	switch tone {
+	case model.Busy:
+		drawing = "running"
+	case model.Asking:
+		drawing = "waiting"
+	case model.Good:
+		drawing = "done"
+	case model.Bad:
+		drawing = "failed"
+	}
+	return theme.Icon(drawing, toneColor(tone))
+}
+
+// callIcon is the sign of a call's state.
+func callIcon(state model.CallState) fyne.Resource {
+	switch state {
+	case model.CallDenied, model.CallNotAnswered:
+		return theme.Icon("denied", toneColor(state.Tone()))
+	case model.CallUnknown:
+		return theme.Icon("unknown", toneColor(state.Tone()))
+	case model.CallRequested:
+		return theme.Icon("pending", toneColor(state.Tone()))
+	default:
+		return toneIcon(state.Tone())
+	}
+}
+
+// journalPage reads with the journal off the UI goroutine; without a journal
+// what is read is empty.
+func journalPage[T any](ctx context.Context, u *UI, read func(context.Context, *journal.Reader) (T, error), done func(T, error)) {
+	background(ctx, u, func(ctx context.Context) (T, error) {
+		var none T
+		reader, err := u.journal.open()
+		if err != nil || reader == nil {
+			return none, err
+		}
+		return read(ctx, reader)
+	}, done)
+}

@@ -1,0 +1,133 @@
+package ui
+
+import (
+	"context"
+	"iter"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"pointsman/approvals"
+	"pointsman/gateway/journal"
+	"pointsman/ui/model"
+	"pointsman/ui/part"
+	"pointsman/ui/theme"
+)
+
+// shownBytes is how much of a call's text is shown. Copy takes all of it.
+const shownBytes = 512 << 10
+
+// callView shows one call whole: what was decided, with what it ran, what came.
+type callView struct {
+	run  *runView
+	root fyne.CanvasObject
+
+	title, facts, decision *widget.Label
+	lines                  *part.Lines
+	copy                   *widget.Button
+	text                   string // all of it, to be copied
+	cancel                 context.CancelFunc
+}
+
+func newCallView(run *runView) *callView {
+	v := &callView{run: run, title: part.Subheading(""), facts: part.Muted(""), decision: part.Words(""), lines: part.NewLines()}
+	v.copy = widget.NewButtonWithIcon("", theme.Icon("copy", theme.ColorMuted), v.onCopy)
+	shut := widget.NewButtonWithIcon("", theme.Icon("remove", theme.ColorMuted), run.closeCall)
+	v.copy.Importance, shut.Importance = widget.LowImportance, widget.LowImportance
+	head := container.NewBorder(nil, nil, nil, container.NewHBox(v.copy, shut), v.title)
+	v.root = container.NewBorder(container.NewVBox(head, part.Tight(v.facts), part.Tight(v.decision)), nil, nil, nil, v.lines)
+	return v
+}
+
+// kept is what the journal has of a call.
+type keptCall struct {
+	call   journal.Call
+	found  bool
+	result string
+}
+
+// load shows a call, with what the journal has of it.
+func (v *callView) load(c model.Call) {
+	v.title.SetText(model.OneLine(c.Tool))
+	v.facts.SetText(c.State.Word())
+	if v.cancel != nil {
+		v.cancel()
+	}
+	ctx, cancel := context.WithCancel(v.run.screen.ctx)
+	v.cancel = cancel
+	journalPage(ctx, v.run.screen.ui, func(ctx context.Context, r *journal.Reader) (keptCall, error) {
+		rows, err := all(r.Calls(ctx, journal.Filter{Call: c.ID}))
+		if err != nil || len(rows) == 0 {
+			return keptCall{}, err
+		}
+		result, err := r.Result(ctx, c.ID)
+		return keptCall{rows[0], true, result}, err
+	}, func(kept keptCall, err error) {
+		cancel()
+		v.show(c, kept, err)
+	})
+}
+
+func (v *callView) show(c model.Call, kept keptCall, err error) {
+	switch {
+	case err != nil:
+		v.decision.SetText("What was recorded of this call cannot be read: " + err.Error())
+		v.lines.Set(nil)
+		return
+	case !kept.found:
+		v.decision.SetText("Nothing is recorded of this call yet.")
+		v.lines.Set(nil)
+		return
+	}
+	v.facts.SetText(c.State.Word() + " · " + model.Facts(kept.call))
+	v.decision.SetText(model.Decision(kept.call))
+	var b strings.Builder
+	var lines []part.TextLine
+	add := func(name, text string) {
+		b.WriteString(name + "\n" + text + "\n\n")
+		if len(text) > shownBytes {
+			text = strings.ToValidUTF8(text[:shownBytes], "") + "\n… (there is more: Copy takes all of it)"
+		}
+		lines = append(lines, part.TextLine{Text: name, Color: theme.ColorMuted, Bold: true})
+		lines = append(append(lines, textLines(text)...), part.TextLine{})
+	}
+	add("Arguments", approvals.VisibleJSON(kept.call.Arguments))
+	if kept.call.Error != "" {
+		add("Error", approvals.VisibleText(kept.call.Error))
+	}
+	add("Result", resultText(kept))
+	if len(kept.call.Evidence) > 0 {
+		add("Why it was held to be "+string(kept.call.Class), approvals.VisibleText(strings.Join(kept.call.Evidence, "\n")))
+	}
+	v.text = b.String()
+	v.lines.Set(lines)
+}
+
+func resultText(kept keptCall) string {
+	switch {
+	case kept.result != "":
+		return model.ResultText(kept.result)
+	case kept.call.Outcome == "":
+		return "(there is none yet)"
+	case kept.call.ResultBytes > 0:
+		return "(it is not kept: journal.results is none)"
+	default:
+		return "(none)"
+	}
+}
+
+func (v *callView) onCopy() { v.run.screen.ui.app.Clipboard().SetContent(v.text) }
+
+// all reads a sequence to its end.
+func all[T any](rows iter.Seq2[T, error]) ([]T, error) {
+	var list []T
+	for row, err := range rows {
+		if err != nil {
+			return list, err
+		}
+		list = append(list, row)
+	}
+	return list, nil
+}
