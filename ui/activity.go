@@ -77,8 +77,7 @@ func (s *activityScreen) content() fyne.CanvasObject {
 	s.note = part.Muted("")
 	s.note.Hide()
 	s.page = container.NewStack()
-	head := container.NewBorder(nil, nil, nil, s.bar.export, part.Heading(screenActivity))
-	return container.NewBorder(container.NewVBox(head, s.bar.row, s.note), nil, nil, nil, s.page)
+	return container.NewBorder(container.NewVBox(s.bar.head, s.bar.filters, s.note), nil, nil, nil, s.page)
 }
 
 // enter follows the runs until ctx ends. What was missed while the screen was

@@ -10,14 +10,16 @@ import (
 
 	"pointsman/gateway/journal"
 	"pointsman/ui/model"
+	"pointsman/ui/part"
 	"pointsman/ui/theme"
 )
 
 // activityBar narrows the list of runs, and exports what is left.
 type activityBar struct {
-	screen *activityScreen
-	row    fyne.CanvasObject
-	export *widget.Button
+	screen  *activityScreen
+	head    fyne.CanvasObject // the title and the search
+	filters fyne.CanvasObject
+	export  *widget.Button
 
 	text                        *widget.Entry
 	server, tool, outcome, days *choice
@@ -40,8 +42,10 @@ func newActivityBar(s *activityScreen) *activityBar {
 		b.days.add(string(d), string(d))
 	}
 	b.export = widget.NewButtonWithIcon("Export", theme.Icon("export", theme.ColorMuted), b.onExport)
-	filters := container.NewGridWithColumns(4, b.server.pick, b.tool.pick, b.outcome.pick, b.days.pick)
-	b.row = container.New(shares{0.34}, b.text, filters)
+	title := part.Heading(screenActivity)
+	title.Truncation = fyne.TextTruncateOff
+	b.head = container.NewBorder(nil, nil, title, b.export, container.NewCenter(container.NewGridWrap(fyne.NewSize(42*theme.Step, b.text.MinSize().Height), b.text)))
+	b.filters = container.NewGridWithColumns(4, b.server.pick, b.tool.pick, b.outcome.pick, b.days.pick)
 	return b
 }
 
@@ -157,21 +161,4 @@ func (c *choice) clear() { c.pick.ClearSelected() }
 
 func (c *choice) value() string {
 	return c.values[max(c.pick.SelectedIndex(), 0)]
-}
-
-// shares is a layout of two things beside each other, the first of which has a
-// share of the width.
-type shares struct{ first float32 }
-
-func (l shares) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	a, b := objects[0].MinSize(), objects[1].MinSize()
-	return fyne.NewSize(a.Width+b.Width+theme.Step, max(a.Height, b.Height))
-}
-
-func (l shares) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	rest := objects[1].MinSize().Width
-	first := min(size.Width*l.first, size.Width-rest-theme.Step)
-	objects[0].Resize(fyne.NewSize(first, size.Height))
-	objects[1].Move(fyne.NewPos(first+theme.Step, 0))
-	objects[1].Resize(fyne.NewSize(size.Width-first-theme.Step, size.Height))
 }

@@ -176,7 +176,7 @@ func newRunRow() *runRow {
 	}
 	icon := container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(18), r.icon))
 	lines := container.NewVBox(
-		part.Tight(container.NewBorder(nil, nil, nil, r.took, r.title)), part.Tight(r.below))
+		part.Tight(container.NewBorder(nil, nil, nil, container.NewCenter(r.took), r.title)), part.Tight(r.below))
 	r.run = container.NewBorder(nil, nil, part.Inset(0.5, icon), nil, lines)
 	r.ExtendBaseWidget(r)
 	return r

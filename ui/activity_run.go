@@ -26,6 +26,7 @@ type runView struct {
 	cancel context.CancelFunc
 
 	title, line, reason *widget.Label
+	why                 *fyne.Container // reason
 	icon                *widget.Icon
 	stop                *widget.Button
 	plan                *planView
@@ -39,6 +40,7 @@ type runView struct {
 func newRunView(s *activityScreen) *runView {
 	v := &runView{screen: s, title: part.Subheading(""), line: part.Muted(""), reason: part.Words(""), icon: widget.NewIcon(nil), none: part.Muted("")}
 	v.reason.Importance = widget.DangerImportance
+	v.why = part.Tight(v.reason)
 	v.none.Alignment = fyne.TextAlignCenter
 	v.stop = widget.NewButtonWithIcon("Stop", theme.Icon("stop", theme.ColorDestructive), v.onStop)
 	v.plan = newPlanView()
@@ -52,7 +54,7 @@ func newRunView(s *activityScreen) *runView {
 	icon := container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(20), v.icon))
 	head := container.NewBorder(nil, nil, part.Inset(0.5, icon), container.NewCenter(v.stop),
 		container.NewVBox(part.Tight(v.title), part.Tight(v.line)))
-	v.root = part.Inset(1, container.NewBorder(container.NewVBox(head, part.Tight(v.reason), v.plan.root), nil, nil, nil, v.body))
+	v.root = part.Inset(1, container.NewBorder(container.NewVBox(head, v.why, v.plan.root), nil, nil, nil, v.body))
 	return v
 }
 
@@ -106,7 +108,7 @@ func (v *runView) show() {
 	v.title.SetText(model.RunTitle(run))
 	v.showElapsed()
 	v.reason.SetText(model.RunReason(run))
-	v.reason.Hidden = v.reason.Text == ""
+	v.why.Hidden = v.reason.Text == ""
 	v.stop.Hidden = !run.Active
 	v.plan.set(run, v.call == "")
 	v.none.Hidden = len(run.Calls) > 0 || !v.read
@@ -215,22 +217,22 @@ type callRow struct {
 	widget.BaseWidget
 	icon               *widget.Icon
 	title, side, below *widget.Label
+	content            *fyne.Container
 }
 
 func newCallRow() *callRow {
 	r := &callRow{icon: widget.NewIcon(nil), title: part.Muted(""), side: widget.NewLabel(""), below: part.Muted("")}
 	r.title.Importance = widget.MediumImportance
 	r.side.SizeName, r.below.SizeName = fynetheme.SizeNameCaptionText, fynetheme.SizeNameCaptionText
+	icon := container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(18), r.icon))
+	lines := container.NewVBox(part.Tight(container.NewBorder(nil, nil, nil, container.NewCenter(r.side), r.title)), part.Tight(r.below))
+	r.content = container.NewBorder(nil, nil, part.Inset(0.5, icon), nil, lines)
 	r.ExtendBaseWidget(r)
 	return r
 }
 
-// CreateRenderer lays the row out.
-func (r *callRow) CreateRenderer() fyne.WidgetRenderer {
-	icon := container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(18), r.icon))
-	lines := container.NewVBox(part.Tight(container.NewBorder(nil, nil, nil, r.side, r.title)), part.Tight(r.below))
-	return widget.NewSimpleRenderer(container.NewBorder(nil, nil, part.Inset(0.5, icon), nil, lines))
-}
+// CreateRenderer shows the row.
+func (r *callRow) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(r.content) }
 
 func (r *callRow) set(c model.Call) {
 	r.icon.SetResource(callIcon(c.State))
@@ -238,6 +240,7 @@ func (r *callRow) set(c model.Call) {
 	r.side.Importance = importance(c.State.Tone())
 	r.side.SetText(model.CallLine(c))
 	r.below.SetText(c.Brief)
+	r.content.Refresh() // the side may be wider now
 }
 
 // importance gives a label the colour of what a state means.
@@ -277,10 +280,11 @@ func (p *planView) set(run *model.Run, steps bool) {
 	p.root.Hidden = of == 0
 	p.head.SetText(fmt.Sprintf("Plan: %d of %d done%s", done, of, model.CurrentStep(run)))
 	p.bar.SetValue(share)
-	p.box.Hidden = !steps
 	if !steps {
+		p.box.Hide()
 		return
 	}
+	p.box.Show()
 	p.steps.RemoveAll()
 	for _, step := range run.Plan {
 		p.steps.Add(planStep(step.Description, step.Status))

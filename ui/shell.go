@@ -45,6 +45,8 @@ type place struct {
 // places are the entries of the navigation, in its order.
 func places() []place {
 	return []place{
+		{screenActivity, "activity", newActivityScreen},
+		{screenUsage, "usage", newUsageScreen},
 		{screenConnect, "connect", newConnectScreen},
 	}
 }

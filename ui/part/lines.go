@@ -10,6 +10,8 @@ import (
 	fynetheme "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 	"golang.org/x/text/width"
+
+	"pointsman/ui/theme"
 )
 
 // TextLine is one line of a Lines.
@@ -140,7 +142,7 @@ func (l *Lines) setRow(i widget.ListItemID, row fyne.CanvasObject) {
 	if name == "" {
 		name = fynetheme.ColorNameForeground
 	}
-	text.Text, text.Color, text.TextSize, text.TextStyle.Bold = line.Text, colorOf(name), textSize(), line.Bold
+	text.Text, text.Color, text.TextSize, text.TextStyle.Bold = line.Text, theme.Color(name), textSize(), line.Bold
 	text.Refresh()
 }
 
