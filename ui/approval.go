@@ -166,15 +166,19 @@ func (w *approvalWindow) Close() {
 // refresh shows what there is to show.
 func (w *approvalWindow) refresh() {
 	req, ok := w.queue.Shown()
-	switch {
-	case ok && req.ID != w.request.ID:
-		w.present(req)
-	case !ok && !w.deciding && !w.opts.Clock.Now().Before(w.linger):
+	if !ok && !w.deciding && !w.opts.Clock.Now().Before(w.linger) {
 		w.hide()
 		return
 	}
+	another := ok && req.ID != w.request.ID
+	if another {
+		w.present(req)
+	}
 	if !w.visible {
 		w.show()
+	}
+	if another { // after the window has come up, which takes time
+		w.guard.Show(model.Held(req.Class))
 	}
 	w.win.SetTitle(model.ApprovalTitle(len(w.queue.Waiting())))
 	w.parts.update(w)
@@ -185,7 +189,7 @@ func (w *approvalWindow) refresh() {
 // keyboard, and it takes a while until it can be approved.
 func (w *approvalWindow) present(req approvals.Request) {
 	w.request, w.choice, w.edit, w.deciding = req, model.ScopeChoice{}, approvalEdit{}, false
-	w.guard.Show(model.Held(req.Class))
+	w.guard.Hide()
 	w.win.Canvas().Unfocus()
 	w.dismissMenus()
 	w.parts.present(w)
@@ -213,7 +217,7 @@ func (w *approvalWindow) hide() {
 	w.guard.Hide()
 	w.stop()
 	w.unload()
-	w.request, w.notice, w.deciding = approvals.Request{}, "", false
+	w.request, w.notice, w.deciding, w.linger = approvals.Request{}, "", false, time.Time{}
 	if !w.visible {
 		return
 	}
@@ -252,6 +256,12 @@ func (w *approvalWindow) tick() {
 		return
 	}
 	w.refresh()
+}
+
+// waiting reports whether the request on the screen can still be answered.
+func (w *approvalWindow) waiting() bool {
+	req, ok := w.queue.Shown()
+	return ok && req.ID == w.request.ID
 }
 
 // current are the arguments as they would run.

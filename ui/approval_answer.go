@@ -14,7 +14,7 @@ const closedReason = "the window was closed"
 
 // approve answers that the call on screen may run. The guard has agreed.
 func (w *approvalWindow) approve() {
-	if w.request.ID == "" || w.deciding {
+	if !w.waiting() {
 		return
 	}
 	w.answer(w.request, approvals.Decision{
@@ -24,7 +24,7 @@ func (w *approvalWindow) approve() {
 
 // deny answers that the call on screen may not run.
 func (w *approvalWindow) deny() {
-	if w.request.ID == "" || w.deciding {
+	if !w.waiting() {
 		return
 	}
 	w.answer(w.request, approvals.Decision{Outcome: approvals.Denied, Reason: w.parts.reason.Text, Scope: w.choice.Scope})

@@ -241,10 +241,10 @@ func (p *approvalParts) update(w *approvalWindow) {
 	p.remember.SetText(rememberLabel(w.choice))
 	p.deny.SetText(model.DenyLabel(w.choice))
 	p.updateApprove(w)
-	for _, b := range []*keyedButton{p.deny, p.remember, p.edit, p.undo} {
-		enable(b, !w.deciding)
+	for _, b := range []*keyedButton{p.deny, p.remember, p.undo} {
+		enable(b, w.waiting())
 	}
-	enable(p.edit, !w.deciding && w.edit.fault == nil && len(w.request.Arguments) <= model.MostEdited)
+	enable(p.edit, w.waiting() && w.edit.fault == nil && len(w.request.Arguments) <= model.MostEdited)
 	p.arrange()
 }
 
@@ -319,7 +319,7 @@ func arrange(o fyne.CanvasObject) {
 // updateApprove shows whether, and how, the call can be approved now.
 func (p *approvalParts) updateApprove(w *approvalWindow) {
 	b := p.approve
-	b.ready = !w.deciding && !w.guard.Blocked() && w.guard.Wait() == 0
+	b.ready = w.guard.Ready()
 	b.holding = w.guard.Holding()
 	b.text = model.ApproveLabel(b.held, w.choice)
 	if w.deciding {

@@ -279,10 +279,26 @@ func TestApprovalAnswerLost(t *testing.T) {
 			t.Errorf("notice %q, visible %v", b.w.parts.notice.Text, b.w.Visible())
 		}
 		b.click()
+		test.Tap(b.w.parts.deny)
+		b.key(fyne.KeyEscape)
 		b.pass(lingerTime)
 		b.pass(2 * time.Second)
 		if b.w.Visible() {
 			t.Error("still open long after")
+		}
+		b.wantAnswers(given{"a", allowed()})
+	})
+	t.Run("not counted, and closed", func(t *testing.T) {
+		b := newApprovalBench(t, theme.Light)
+		b.counted = false
+		b.set(request("a", approvals.Write))
+		b.pass(time.Second)
+		b.click()
+		b.set()
+		b.w.onClose()
+		b.set()
+		if b.w.Visible() {
+			t.Error("open with nothing waiting")
 		}
 		b.wantAnswers(given{"a", allowed()})
 	})

@@ -30,9 +30,8 @@ const (
 // Guard decides when what a person does approves the call that is shown. It
 // keeps accidents from counting: a press or a key too early, a click meant for
 // what was shown before, Enter and Space, letters of a sentence that was meant
-// for another window. The zero Guard, and one that shows nothing, approves
-// nothing. It has no timer: who shows it asks again when time has passed. It is
-// for one goroutine.
+// for another window. One that shows nothing approves nothing. It has no timer: who shows it asks again when time has passed. It is
+// made by NewGuard, and for one goroutine.
 type Guard struct {
 	now     func() time.Time
 	showing bool
@@ -85,9 +84,6 @@ func (g *Guard) Block(blocked bool) {
 	}
 }
 
-// Blocked reports whether the call may not be approved as it stands.
-func (g *Guard) Blocked() bool { return g.blocked }
-
 // Code returns the two digits that approve what is shown.
 func (g *Guard) Code() string { return g.code }
 
@@ -99,19 +95,18 @@ func (g *Guard) Typed() int {
 	return 0
 }
 
-// Wait returns how long it takes until the call can be approved; zero when it
-// can.
+// Wait returns how long it takes until the call is armed; zero when it is.
 func (g *Guard) Wait() time.Duration { return max(0, g.armed.Sub(g.now())) }
 
-// ready reports whether something that begins now may approve.
-func (g *Guard) ready() bool {
+// Ready reports whether something that begins now may approve.
+func (g *Guard) Ready() bool {
 	return g.showing && !g.blocked && !g.now().Before(g.armed)
 }
 
 // Press tells that the button went down on Approve.
 func (g *Guard) Press() {
 	g.press, g.began = voidPress, g.now()
-	if g.ready() {
+	if g.Ready() {
 		g.press = goodPress
 	}
 }
@@ -130,14 +125,14 @@ func (g *Guard) Click() bool {
 	if g.press == noPress {
 		g.Press()
 	}
-	good := g.press == goodPress && g.ready() && !g.hold
+	good := g.press == goodPress && g.Ready() && !g.hold
 	g.press = noPress
 	return good && g.spend()
 }
 
 // Holding returns how much of a held press is done, from 0 to 1.
 func (g *Guard) Holding() float32 {
-	if !g.hold || g.press != goodPress || !g.ready() {
+	if !g.hold || g.press != goodPress || !g.Ready() {
 		return 0
 	}
 	return min(1, float32(g.now().Sub(g.began))/float32(HoldTime))

@@ -41,7 +41,7 @@ func ChangeLines(ctx context.Context, req approvals.Request, args json.RawMessag
 	case change.edits == nil:
 		return append(lines, compared(before, change.content)...)
 	case err != nil:
-		lines = append(lines, note("Not compared with the file: "+plainError(err)+". The texts that are exchanged:"))
+		lines = append(lines, note("Not compared with the file: "+plainError(err)+"."))
 		return append(lines, exchanged(change.edits)...)
 	default:
 		return append(lines, edited(before, change.edits)...)
@@ -70,8 +70,7 @@ func edited(before string, edits []textEdit) []TextLine {
 	after := before
 	for _, e := range edits {
 		if e.before == "" || strings.Count(after, e.before) != 1 {
-			lines := []TextLine{note("The text to replace does not stand in the file exactly once. The texts that are exchanged:")}
-			return append(lines, exchanged(edits)...)
+			return append([]TextLine{note("The text to replace is not in the file exactly once.")}, exchanged(edits)...)
 		}
 		after = strings.Replace(after, e.before, e.after, 1)
 	}
@@ -79,7 +78,7 @@ func edited(before string, edits []textEdit) []TextLine {
 }
 
 func exchanged(edits []textEdit) []TextLine {
-	var lines []TextLine
+	lines := []TextLine{note("The texts that are exchanged:")}
 	for _, e := range edits {
 		lines = append(lines, compared(e.before, e.after)...)
 	}

@@ -54,9 +54,9 @@ func TestChangeLines(t *testing.T) {
 		{"an edit", "edit_file", object("file_path", text, "old_string", "two", "new_string", "2"), file(text) + hunk},
 		{"edits", "edit_file", object("path", text, "edits", []any{map[string]string{"oldText": "two", "newText": "2"}}, "dryRun", false), file(text) + hunk},
 		{"an edit that does not fit", "edit_file", object("path", text, "old_str", "e", "new_str", "E"),
-			file(text) + "note The text to replace does not stand in the file exactly once. The texts that are exchanged:\nhunk @@ -1,1 +1,1 @@\nremoved -e\n\\ No newline at end of file\nadded +E\n\\ No newline at end of file\n"},
+			file(text) + "note The text to replace is not in the file exactly once.\nnote The texts that are exchanged:\nhunk @@ -1,1 +1,1 @@\nremoved -e\n\\ No newline at end of file\nadded +E\n\\ No newline at end of file\n"},
 		{"an edit of what is not there", "edit_file", object("path", absent, "old_str", "a\n", "new_str", "b\n"),
-			file(absent) + "note Not compared with the file: it does not exist. The texts that are exchanged:\nhunk @@ -1,1 +1,1 @@\nremoved -a\nadded +b\n"},
+			file(absent) + "note Not compared with the file: it does not exist.\nnote The texts that are exchanged:\nhunk @@ -1,1 +1,1 @@\nremoved -a\nadded +b\n"},
 
 		{"appending is not replacing", "append_file", object("path", text, "content", "x"), ""},
 		{"something else is said", "write_file", object("path", text, "content", "x", "offset", 3), ""},
