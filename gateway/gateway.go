@@ -119,6 +119,7 @@ type Gateway struct {
 	paused    atomic.Bool            // no call may run
 	notices   notices                // what Status tells may have changed
 	stops     stops                  // cancel the runs
+	clocks    clocks                 // tell that the machine has slept
 
 	applying sync.Mutex // held while a configuration is put in force
 

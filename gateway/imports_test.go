@@ -37,6 +37,7 @@ var arrows = []struct {
 	{"pointsman/ui/tray", []string{"pointsman/gateway/control", "pointsman/gateway/httpapi", "pointsman/ui/desktop", "pointsman/ui/cli"}, "the tray shows a state, wherever it comes from"},
 	{"pointsman/ui/autostart", []string{"pointsman/"}, "starting at login takes a path and nothing else"},
 	{"pointsman/ui/logfile", []string{"pointsman/"}, "a file that grows takes a path and nothing else"},
+	{"pointsman/ui/wake", []string{"pointsman/"}, "that the machine wakes concerns nobody in particular"},
 	{"pointsman/ui/clipboard", []string{"pointsman/"}, "copying takes a text and nothing else"},
 	{"pointsman/ui/port", []string{"pointsman/"}, "listening takes an address and nothing else"},
 }

@@ -20,6 +20,9 @@ func (g *Gateway) Run(ctx context.Context, req loop.Request) (*loop.Result, erro
 	}
 	defer g.ended()
 	defer g.runs.Done()
+	if g.clocks.slept(time.Now(), time.Since(g.started)) {
+		g.Woke()
+	}
 	if req.Run == "" {
 		req.Run = loop.NewID("run_")
 	}

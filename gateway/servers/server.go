@@ -34,6 +34,7 @@ type server struct {
 	secret redactor
 	junk   atomic.Int64
 	wake   chan struct{} // size 1: connect now
+	look   chan struct{} // size 1: see whether the connection is alive; see Host.Check
 	ended  chan struct{} // closed when run has returned
 
 	// Set by the host before run starts, under the host's lock.
@@ -57,6 +58,7 @@ func newServer(h *Host, name string, entry config.MCPServer) *server {
 		entry: entry,
 		kind:  transportOf(h, name, entry),
 		wake:  make(chan struct{}, 1),
+		look:  make(chan struct{}, 1),
 		ended: make(chan struct{}),
 		live:  Live{Status: Stopped, Since: time.Now()},
 	}
@@ -146,6 +148,10 @@ func (s *server) connectOnce(ctx context.Context) time.Duration {
 	case <-s.wake: // this attempt answers it
 	default:
 	}
+	select {
+	case <-s.look: // and this, too
+	default:
+	}
 	s.setLive(Live{Status: Pending}, nil)
 	sess, tools, err := s.connect(ctx)
 	if err != nil {
@@ -171,6 +177,8 @@ func (s *server) keep(ctx context.Context, sess *session) error {
 			return sess.cause()
 		case <-sess.changed:
 			s.relist(ctx, sess)
+		case <-s.look:
+			s.check(ctx, sess)
 		}
 	}
 }
@@ -196,6 +204,7 @@ func (s *server) pause(ctx context.Context, delay time.Duration) {
 	select {
 	case <-timer.C:
 	case <-s.wake:
+	case <-s.look:
 	case <-ctx.Done():
 	}
 }

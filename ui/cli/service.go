@@ -13,6 +13,7 @@ import (
 	"pointsman/gateway/config"
 	"pointsman/gateway/control"
 	"pointsman/ui/desktop"
+	"pointsman/ui/wake"
 )
 
 // service is a resident at work: a gateway, and everybody who is asked for it.
@@ -96,6 +97,7 @@ func (s *service) run(ctx context.Context, ln, door net.Listener, opts control.O
 		work.Go(func() error { s.panes.Run(ctx); return nil })
 		work.Go(func() error { s.panes.watch(ctx, s.gateway); return nil })
 	}
+	work.Go(func() error { s.watchSleep(ctx); return nil })
 	work.Go(func() error {
 		<-ctx.Done()
 		s.gateway.Desk().Close() // before the streams end, so that what waits is told why
@@ -106,4 +108,12 @@ func (s *service) run(ctx context.Context, ln, door net.Listener, opts control.O
 		err = s.tray.Run(ctx) // on the main goroutine, as macOS wants it
 	}
 	return errors.Join(err, work.Wait())
+}
+
+// watchSleep has connections looked at when the machine wakes. Where the system
+// does not tell, the gateway finds out with the next run.
+func (s *service) watchSleep(ctx context.Context) {
+	if err := wake.Watch(ctx, s.gateway.Woke); err != nil {
+		s.log.Debug("looking for sleep when the next run begins", "reason", err)
+	}
 }
