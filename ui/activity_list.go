@@ -27,6 +27,7 @@ type runList struct {
 	split  *container.Split
 	list   *widget.List
 	rows   []model.ListRow
+	chosen bool // by a person: what is shown first is not
 
 	next    *journal.Cursor // where to read on; nil when all is read
 	loading bool
@@ -57,6 +58,7 @@ func (l *runList) onSelected(i widget.ListItemID) {
 		l.list.Unselect(i)
 		return
 	}
+	l.chosen = true
 	l.split.Trailing = l.screen.run.root
 	l.split.Refresh()
 	l.screen.run.open(l.rows[i].Run)
@@ -105,7 +107,7 @@ func (l *runList) rebuild() {
 // reselect keeps the mark on the run that is shown, wherever its row is now.
 func (l *runList) reselect() {
 	shown := l.screen.run.id
-	if shown == "" {
+	if !l.chosen && (shown == "" || l.activeFirst(shown)) {
 		l.selectFirst()
 		return
 	}
@@ -118,11 +120,21 @@ func (l *runList) reselect() {
 	l.list.UnselectAll()
 }
 
+// activeFirst reports whether a run is active now while the one that is shown
+// is not.
+func (l *runList) activeFirst(shown string) bool {
+	if run := l.screen.state.Find(shown); run != nil && run.Active {
+		return false
+	}
+	return len(l.rows) > 1 && l.rows[1].Run != nil && l.rows[1].Run.Active
+}
+
 // selectFirst shows the newest run to who has chosen none.
 func (l *runList) selectFirst() {
 	for i, row := range l.rows {
 		if row.Run != nil {
 			l.list.Select(i)
+			l.chosen = false
 			return
 		}
 	}

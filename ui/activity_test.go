@@ -18,11 +18,11 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/storage"
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
 
 	"pointsman/approvals"
 	"pointsman/gateway/journal"
 	"pointsman/gateway/loop"
-	"pointsman/ui/model"
 	"pointsman/ui/part"
 	"pointsman/ui/theme"
 )
@@ -246,5 +246,279 @@ func TestActivityShots(t *testing.T) {
 	}
 }
 
-var _ = model.Name
-var _ = storage.NewFileURI
+// text is all that is written below an object.
+func text(o fyne.CanvasObject) string {
+	var b strings.Builder
+	for _, o := range test.LaidOutObjects(o) {
+		switch o := o.(type) {
+		case *widget.Label:
+			if o.Visible() {
+				b.WriteString(o.Text + "\n")
+			}
+		case *widget.Button:
+			b.WriteString("[" + o.Text + "]\n")
+		}
+	}
+	return b.String()
+}
+
+// button is the button with that text below an object.
+func button(t *testing.T, o fyne.CanvasObject, text string) *widget.Button {
+	t.Helper()
+	for _, o := range test.LaidOutObjects(o) {
+		if b, ok := o.(*widget.Button); ok && b.Text == text {
+			return b
+		}
+	}
+	t.Fatalf("there is no button %q", text)
+	return nil
+}
+
+func want(t *testing.T, shown string, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if !strings.Contains(shown, w) {
+			t.Errorf("%q is not in what is shown:\n%s", w, shown)
+		}
+	}
+}
+
+func TestActivityShowsALiveRun(t *testing.T) {
+	b, s, r := newActivityBench(t, theme.Light, 3, liveRun())
+	b.until("the run is shown", func() bool { return s.run.id == "live" && s.run.read })
+	want(t, text(s.page), "Now", "GitHub Copilot", "Waiting for you", "Plan: 3 of 5 done", "shell__run_command", "Running", "[Stop]", "Today")
+	r.events <- loop.Event{Kind: loop.CallFinished, Run: "live", Record: "c3", Round: 2, Tool: "shell__run_command", Outcome: "failed", Time: noon}
+	b.until("the call has failed", func() bool { return strings.Contains(text(s.run.calls), "Failed") })
+	r.events <- loop.Event{Kind: loop.CallRequested, Run: "live", Record: "c5", Round: 3, Tool: "git__status", Time: noon}
+	b.until("the new call is there", func() bool { return strings.Contains(text(s.run.root), "git__status") || s.run.count() == 5 })
+	r.events <- loop.Event{Kind: loop.PlanChanged, Run: "live", Plan: []loop.Step{{Description: "all anew", Status: "in_progress"}}, Time: noon}
+	b.until("the plan is another", func() bool { return strings.Contains(text(s.run.root), "all anew") })
+	test.Tap(s.run.stop)
+	b.until("the run was stopped", func() bool { r.mu.Lock(); defer r.mu.Unlock(); return len(r.stopped) == 1 && r.stopped[0] == "live" })
+	r.events <- loop.Event{Kind: loop.RunFinished, Run: "live", Outcome: "cancelled", Reason: "stopped by the person", Time: noon, Duration: time.Minute}
+	b.until("the run has ended", func() bool { return !s.state.Busy() })
+	shown := text(s.page)
+	want(t, shown, "Stopped by you")
+	if strings.Contains(shown, "Now") || s.run.stop.Visible() {
+		t.Errorf("it still seems to be active:\n%s", shown)
+	}
+}
+
+// TestActivityAsksAgainAfterALoss: what was missed comes from the resident.
+func TestActivityAsksAgainAfterALoss(t *testing.T) {
+	b, s, r := newActivityBench(t, theme.Light, -1)
+	r.mu.Lock()
+	before := r.asked
+	r.active = []loop.Active{liveRun()}
+	r.mu.Unlock()
+	r.events <- loop.Event{Kind: loop.Text, Run: "other", Client: "c", Lost: 7, Time: noon.Add(-time.Hour)}
+	b.until("the active runs were listed again", func() bool { return s.state.Find("live") != nil })
+	if r.count() != before+1 {
+		t.Errorf("asked %d times", r.count()-before)
+	}
+	if s.state.Find("other").Active {
+		t.Error("a run that is not listed is still active")
+	}
+}
+
+func TestActivityShowsACall(t *testing.T) {
+	b, s, _ := newActivityBench(t, theme.Light, 2)
+	b.until("the calls are there", func() bool { return s.run.count() == 10 })
+	s.run.calls.Select(4)
+	b.until("the call is there", func() bool { return s.run.detail.text != "" })
+	want(t, text(s.run.root), "Denied", "Denied by you: not in this folder")
+	want(t, s.run.detail.text, "Arguments", `"path": "/home/me/src/file4.go"`, "the name begins with write")
+	s.run.calls.Select(5)
+	b.until("the other is there", func() bool { return strings.Contains(s.run.detail.text, "file5.go") })
+	want(t, s.run.detail.text, "permission denied", "wrote 3 lines\nall is well")
+	test.Tap(s.run.detail.copy)
+	if got := b.ui.app.Clipboard().Content(); got != s.run.detail.text {
+		t.Errorf("copied %q", got)
+	}
+	s.run.closeCall()
+	if s.run.detail.root.Visible() && len(s.run.body.Objects) == 1 && s.run.body.Objects[0] == s.run.both {
+		t.Error("the call is still shown")
+	}
+}
+
+func TestActivitySearches(t *testing.T) {
+	b, s, _ := newActivityBench(t, theme.Light, 20)
+	b.until("the tools can be chosen", func() bool { return len(s.bar.server.labels) == 4 })
+	runs := func() (n int) {
+		for _, row := range s.list.rows {
+			if row.Run != nil {
+				n++
+			}
+		}
+		return n
+	}
+	found := func() bool { return !s.list.loading }
+	for _, tc := range []struct {
+		name   string
+		search func()
+		want   int
+	}{
+		{"a word in the arguments of one run", func() { test.Type(s.bar.text, `"number":7}`) }, 1},
+		{"cleared", s.bar.clear, 20},
+		{"runs that failed, or a call of theirs", func() { s.bar.outcome.pick.SetSelected("Failed") }, 20},
+		{"runs with nothing of a kind", func() { s.bar.outcome.pick.SetSelected("Timed out") }, 0},
+		{"cleared again", func() {
+			test.Tap(s.page.Objects[0].(*fyne.Container).Objects[0].(*fyne.Container).Objects[0].(*fyne.Container).Objects[4].(*fyne.Container).Objects[0].(*widget.Button))
+		}, 20},
+		{"a server and its tool", func() { s.bar.server.pick.SetSelected("git"); s.bar.tool.pick.SetSelected("push") }, 20},
+		{"and a day", func() { s.bar.days.pick.SetSelected("Today") }, 20},
+		{"and a day before them", func() { s.bar.days.pick.SetSelected("Yesterday") }, 0},
+	} {
+		tc.search()
+		b.until("it was searched for", found)
+		if got := runs(); got != tc.want {
+			t.Errorf("%s: %d runs, want %d", tc.name, got, tc.want)
+		}
+	}
+	if got := strings.Join(s.bar.tool.labels, ","); got != "Any tool,push" {
+		t.Errorf("the tools of the server are %q", got)
+	}
+}
+
+// TestActivityReadsAsFarAsSomebodyLooks: pages come when they are scrolled to.
+func TestActivityReadsAsFarAsSomebodyLooks(t *testing.T) {
+	b, s, _ := newActivityBench(t, theme.Light, 450)
+	b.drain()
+	if n := len(s.list.rows); n > 210 {
+		t.Errorf("%d rows were read at first", n)
+	}
+	for s.list.next != nil {
+		s.list.list.ScrollToBottom()
+		b.until("the next page is there", func() bool { return !s.list.loading })
+	}
+	runs := map[string]bool{}
+	for _, row := range s.list.rows {
+		if row.Run != nil {
+			runs[row.Run.ID] = true
+		}
+	}
+	if len(runs) != 450 {
+		t.Errorf("%d runs in the end", len(runs))
+	}
+}
+
+// chosenFile is a file as a dialog gives it.
+type chosenFile struct{ *os.File }
+
+func (f chosenFile) URI() fyne.URI { return storage.NewFileURI(f.Name()) }
+
+func TestActivityExports(t *testing.T) {
+	b, s, _ := newActivityBench(t, theme.Light, 5)
+	test.Type(s.bar.text, `"number":2}`)
+	b.until("it was searched for", func() bool { return !s.list.loading })
+	for i, tc := range []struct {
+		lines int
+		first string
+	}{
+		{11, "id,time,door"}, {10, `{"id":"past00002-9"`}, {2, "id,time,door"}, {1, `{"id":"past00002"`},
+	} {
+		path := filepath.Join(t.TempDir(), "export")
+		file, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.bar.exportTo(chosenFile{file}, exportKinds()[i])
+		b.until("it was written", func() bool { return !s.bar.export.Disabled() })
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(data); strings.Count(got, "\n") != tc.lines || !strings.HasPrefix(got, tc.first) {
+			t.Errorf("%s: %s", exportKinds()[i].label, got)
+		}
+		want(t, s.note.Text, "rows are in", path)
+	}
+	file, err := os.Open(filepath.Join(t.TempDir(), "..")) // cannot be written to
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.bar.exportTo(chosenFile{file}, exportKinds()[0])
+	b.until("it has failed", func() bool { return !s.bar.export.Disabled() })
+	want(t, s.note.Text, "Exporting has failed", "is not complete")
+}
+
+func TestActivityWithoutAnything(t *testing.T) {
+	_, s, _ := newActivityBench(t, theme.Light, -1)
+	want(t, text(s.page), "Nothing has run yet", "[Connect a program]")
+}
+
+func TestActivityWithABrokenJournal(t *testing.T) {
+	b := newScreenBench(t, theme.Light, -1)
+	if err := os.WriteFile(b.ui.journal.path, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := &fakeResident{events: make(chan loop.Event)}
+	s := newActivity(b.ui, r.source(), func() time.Time { return noon })
+	b.show(s)
+	b.until("it is said", func() bool { return strings.Contains(s.note.Text, "cannot be") })
+	want(t, s.note.Text, "opening the journal")
+}
+
+// TestActivityTicksOnlyWhileSomethingRuns: and only before the user.
+func TestActivityTicksOnlyWhileSomethingRuns(t *testing.T) {
+	b, s, r := newActivityBench(t, theme.Light, -1)
+	if s.tick != nil {
+		t.Error("it ticks while nothing runs")
+	}
+	r.events <- loop.Event{Kind: loop.RunStarted, Run: "a", Time: noon}
+	b.until("it ticks", func() bool { return s.tick != nil })
+	b.leave()
+	b.until("it ticks no more", func() bool { return s.tick == nil })
+	s.startTick()
+	if s.tick != nil {
+		t.Error("it ticks while it is away")
+	}
+}
+
+// BenchmarkActivityOpens is what it takes until the screen shows what a journal
+// of 10,000 calls has.
+func BenchmarkActivityOpens(b *testing.B) {
+	bench := newScreenBench(b, theme.Light, 1000)
+	for b.Loop() {
+		r := &fakeResident{events: make(chan loop.Event)}
+		s := newActivity(bench.ui, r.source(), func() time.Time { return noon })
+		bench.show(s)
+		bench.until("all is there", func() bool { return !s.list.loading && s.run.count() == 10 })
+		bench.window.Canvas().Capture()
+	}
+}
+
+// BenchmarkActivityRow is one row of 10,000 runs made anew.
+func BenchmarkActivityRow(b *testing.B) {
+	bench := newScreenBench(b, theme.Light, 10)
+	r := &fakeResident{events: make(chan loop.Event)}
+	s := newActivity(bench.ui, r.source(), func() time.Time { return noon })
+	bench.show(s)
+	bench.until("all is there", func() bool { return !s.list.loading && s.run.count() == 10 })
+	row := newRunRow()
+	row.Resize(fyne.NewSize(280, 52))
+	i := 0
+	for b.Loop() {
+		i++
+		row.set(s.list.rows[1+i%9], s)
+	}
+}
+
+// BenchmarkActivityEvent is an event of a run with 500 calls that is shown.
+func BenchmarkActivityEvent(b *testing.B) {
+	bench := newScreenBench(b, theme.Light, 10)
+	r := &fakeResident{events: make(chan loop.Event)}
+	s := newActivity(bench.ui, r.source(), func() time.Time { return noon })
+	bench.show(s)
+	bench.until("all is there", func() bool { return !s.list.loading })
+	s.apply(loop.Event{Kind: loop.RunStarted, Run: "live", Time: noon})
+	for i := range 500 {
+		s.apply(loop.Event{Kind: loop.CallRequested, Run: "live", Record: fmt.Sprint(i), Tool: "t", Round: i / 8, Time: noon})
+	}
+	s.list.list.Select(1)
+	i := 0
+	for b.Loop() {
+		i++
+		s.apply(loop.Event{Kind: loop.CallRunning, Run: "live", Record: fmt.Sprint(i % 500), Time: noon, Arguments: json.RawMessage(`{"path":"/a/b"}`)})
+	}
+}

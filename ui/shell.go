@@ -48,6 +48,7 @@ func places() []place {
 		{screenActivity, "activity", newActivityScreen},
 		{screenUsage, "usage", newUsageScreen},
 		{screenConnect, "connect", newConnectScreen},
+		{screenLogs, "logs", newLogsScreen},
 	}
 }
 

@@ -71,21 +71,24 @@ type Log struct {
 	text  string
 }
 
-// Add puts lines at the end. The oldest go when there are too many.
-func (l *Log) Add(lines ...LogLine) {
+// Add puts lines at the end, and returns how many more are shown now. The oldest
+// go when there are too many: then it returns -1, for all that is shown is new.
+func (l *Log) Add(lines ...LogLine) int {
+	shown := len(l.shown)
 	if len(lines) > keptLines {
 		lines = lines[len(lines)-keptLines:]
 	}
 	if l.lines = append(l.lines, lines...); len(l.lines) > 2*keptLines {
 		l.lines = append([]LogLine{}, l.lines[len(l.lines)-keptLines:]...)
 		l.choose()
-		return
+		return -1
 	}
 	for i := len(l.lines) - len(lines); i < len(l.lines); i++ {
 		if l.chosen(l.lines[i]) {
 			l.shown = append(l.shown, i)
 		}
 	}
+	return len(l.shown) - shown
 }
 
 // Clear forgets the lines and keeps what is narrowed to.

@@ -50,7 +50,9 @@ func TestLog(t *testing.T) {
 		}
 		return strings.Join(said, " ")
 	}
-	l.Add(model.LogLine{Level: slog.LevelDebug, Text: "d1"}, model.LogLine{Text: "i1"}, model.LogLine{Level: slog.LevelError, Text: "E1"})
+	if n := l.Add(model.LogLine{Level: slog.LevelDebug, Text: "d1"}, model.LogLine{Text: "i1"}, model.LogLine{Level: slog.LevelError, Text: "E1"}); n != 2 {
+		t.Errorf("%d more are shown", n)
+	}
 	if got := shown(); got != "i1 E1" {
 		t.Errorf("at first %q", got)
 	}
@@ -70,7 +72,9 @@ func TestLog(t *testing.T) {
 	if l.Kept() > 10_000 || l.Kept() < 5_000 || l.Line(l.Len()-1).Text != "19999" || l.Len() != l.Kept() {
 		t.Errorf("%d kept, %d shown", l.Kept(), l.Len())
 	}
-	l.Add(make([]model.LogLine, 12_000)...)
+	if n := l.Add(make([]model.LogLine, 12_000)...); n != -1 {
+		t.Errorf("after many at once %d more are shown", n)
+	}
 	if l.Kept() > 10_000 {
 		t.Errorf("%d kept after many at once", l.Kept())
 	}
