@@ -26,6 +26,9 @@ const approverGrace = 100 * time.Millisecond
 // caller went away".
 var ErrShuttingDown = errors.New("shutting down")
 
+// ErrStopped is the cause to cancel a run's context with when a person stops it.
+var ErrStopped = errors.New("stopped by the person")
+
 // ErrSettled is the cause to cancel an approver's context with when somebody
 // else has answered.
 var ErrSettled = errors.New("it was decided elsewhere")
@@ -325,6 +328,8 @@ func ended(ctx context.Context) Decision {
 		return Decision{Outcome: NotAnswered, Approver: ByNone, Reason: errNotAnswered.Error()}
 	case errors.Is(cause, ErrShuttingDown):
 		return Decision{Outcome: Withdrawn, Approver: ByNone, Reason: ErrShuttingDown.Error()}
+	case errors.Is(cause, ErrStopped):
+		return Decision{Outcome: Withdrawn, Approver: ByNone, Reason: ErrStopped.Error()}
 	default:
 		return Decision{Outcome: Withdrawn, Approver: ByNone, Reason: callerWent}
 	}

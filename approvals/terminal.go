@@ -238,6 +238,8 @@ func endingFor(cause error) string {
 		return errNotAnswered.Error()
 	case errors.Is(cause, ErrShuttingDown):
 		return "withdrawn: Pointsman is shutting down"
+	case errors.Is(cause, ErrStopped):
+		return "withdrawn: the run was " + ErrStopped.Error()
 	default:
 		return "withdrawn: " + callerWent
 	}

@@ -21,6 +21,7 @@ import (
 	"pointsman/gateway/config"
 	"pointsman/gateway/control"
 	"pointsman/gateway/journal"
+	"pointsman/gateway/models"
 	"pointsman/gateway/secrets"
 	"pointsman/gateway/servers"
 	"pointsman/gateway/tools"
@@ -266,6 +267,7 @@ func TestAPersonStopsARun(t *testing.T) {
 		ended <- err
 	}()
 	d.await(t, "the request for approval", func() bool { return len(d.Desk().Pending()) == 1 })
+	waiting := d.Desk().Pending()[0].ID
 	runs, err := w.Runs(t.Context())
 	if err != nil || len(runs) != 1 || runs[0].Client != "a test" || len(runs[0].Plan) == 0 || runs[0].Rounds == 0 {
 		t.Fatalf("runs: %+v, %v", runs, err)
@@ -279,8 +281,12 @@ func TestAPersonStopsARun(t *testing.T) {
 	if stopped := must[bool](t)(w.StopRun(t.Context(), runs[0].Run)); !stopped {
 		t.Error("the run was not stopped")
 	}
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "stopped by the person") {
+	err = <-ended
+	if e := models.AsError(err); !errors.Is(err, approvals.ErrStopped) || !strings.Contains(e.Message, "stopped by the person") || e.Status != http.StatusBadRequest {
 		t.Errorf("its client got %v", err)
+	}
+	if ending := d.Desk().Ending(waiting); !strings.Contains(ending, "stopped by the person") {
+		t.Errorf("the one who was asked is told %q", ending)
 	}
 	if len(d.Desk().Pending()) != 0 || len(must[[]json.RawMessage](t)(runsAsJSON(w))) != 0 {
 		t.Error("something of it is left")
@@ -288,24 +294,12 @@ func TestAPersonStopsARun(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
-	d.checkRun(t, "cancelled", "stopped by the person")
+	d.checkRecord(t, journal.Withdrawn, "stopped by the person")
 }
 
 func runsAsJSON(w *control.Client) ([]json.RawMessage, error) {
 	var runs []json.RawMessage
 	return runs, w.Get(context.Background(), "/runs", &runs)
-}
-
-// checkRun looks at the last run of a closed gateway.
-func (d *desk) checkRun(t *testing.T, outcome journal.Outcome, reason string) {
-	t.Helper()
-	for run, err := range d.reader(t).Runs(t.Context(), journal.Filter{}) {
-		if err != nil || run.Outcome != outcome || run.Error != reason {
-			t.Errorf("the run is recorded as %s, %q (%v)", run.Outcome, run.Error, err)
-		}
-		return
-	}
-	t.Error("no run is recorded")
 }
 
 // rightToken makes childServer offer a tool more.
@@ -519,5 +513,36 @@ func TestManagingNeedsTheSecret(t *testing.T) {
 	}
 	if rows := must[[]toolRow](t)(w.Tools(t.Context())); len(rows) < 4 { // which everybody may see
 		t.Errorf("tools: %+v", rows)
+	}
+}
+
+// TestNamesOfEveryKind: what users call things reaches the gateway as it is.
+func TestNamesOfEveryKind(t *testing.T) {
+	d := newDesk(t, "", nil)
+	w := window(t, d)
+	for _, name := range []string{"钥匙 📁", "a/b c", "مفتاح", "50%?#&x=y", strings.Repeat("n", 100)} {
+		if err := w.SetSecret(t.Context(), name, "the value of "+name); err != nil {
+			t.Errorf("%q: %v", name, err)
+			continue
+		}
+		if got, err := d.keychain.Get(t.Context(), name); err != nil || got != "the value of "+name {
+			t.Errorf("%q is kept as %q, %v", name, got, err)
+		}
+		now := must[control.Settings](t)(w.Settings(t.Context()))
+		now = must[control.Settings](t)(w.Edit(t.Context(), now.Revision, edit(config.MCPServer{Command: "x", Disabled: true}, "mcpServers", name)))
+		if now.Config.MCPServers[name].Command != "x" {
+			t.Errorf("a server named %q is %+v", name, now.Config.MCPServers)
+		}
+		if lines, err := w.ServerLog(t.Context(), name); err != nil || lines == nil || len(lines) != 0 {
+			t.Errorf("the log of %q: %q, %v", name, lines, err)
+		}
+		now = must[control.Settings](t)(w.Edit(t.Context(), now.Revision, []control.Edit{{Path: []string{"mcpServers", name}, Remove: true}}))
+		if _, left := now.Config.MCPServers[name]; left {
+			t.Errorf("the server named %q stays", name)
+		}
+	}
+	again, err := config.Load(config.Options{Path: d.configPath, Getenv: func(string) string { return "" }})
+	if err != nil || len(again.Config().MCPServers) != 0 {
+		t.Errorf("the file after it: %v", err)
 	}
 }

@@ -35,15 +35,16 @@ func (g *Gateway) Run(ctx context.Context, req loop.Request) (*loop.Result, erro
 	switch {
 	case errors.Is(err, approvals.ErrShuttingDown):
 		return nil, errStopping
-	case err != nil && errors.Is(context.Cause(ctx), loop.ErrStopped):
+	case err != nil && errors.Is(context.Cause(ctx), approvals.ErrStopped):
 		return nil, errStopped
 	}
 	return result, err
 }
 
-// errStopped is what a request gets that a person stopped.
+// errStopped is what a request gets that a person stopped. Its status is one that
+// clients do not try again by themselves, as they do after a 5xx.
 var errStopped = &models.Error{
-	Code: models.UpstreamError, Status: http.StatusBadGateway, Err: loop.ErrStopped,
+	Code: models.InvalidRequest, Status: http.StatusBadRequest, Err: approvals.ErrStopped,
 	Message: "the run was stopped by the person in Pointsman; do not try it again without being asked",
 }
 
@@ -76,7 +77,7 @@ func (s *stops) stop(run string) bool {
 	if cancel == nil {
 		return false
 	}
-	cancel(loop.ErrStopped)
+	cancel(approvals.ErrStopped)
 	return true
 }
 

@@ -80,7 +80,9 @@ func newRig(t *testing.T) *rig {
 	}
 	server := control.NewServer(control.Options{
 		Gateway: r.gateway, Secret: secret, Open: func() bool { return r.open },
-		Raise: func(context.Context, string) control.Raised { return control.Raised{Message: "in the tray"} },
+		Raise: func(_ context.Context, show string) control.Raised {
+			return control.Raised{Message: "in the tray: " + show}
+		},
 		Views: map[string]func(context.Context) any{"status": func(context.Context) any { return map[string]int{"pid": 7} }},
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -276,8 +278,22 @@ func TestPause(t *testing.T) {
 
 func TestRaise(t *testing.T) {
 	r := newRig(t)
-	if got, err := r.client.Raise(t.Context(), ""); err != nil || got.Window || got.Message != "in the tray" {
-		t.Errorf("got %+v, %v", got, err)
+	for show, want := range map[string]string{"": "open", control.ShowOpen: "open", control.ShowApprovals: "approvals", control.ShowSettings: "settings"} {
+		if got, err := r.client.Raise(t.Context(), show); err != nil || got.Window || got.Message != "in the tray: "+want {
+			t.Errorf("%q: got %+v, %v", show, got, err)
+		}
+	}
+	var nowhere *control.RefusedError
+	if _, err := r.client.Raise(t.Context(), "secrets"); !errors.As(err, &nowhere) || nowhere.Status != http.StatusBadRequest {
+		t.Errorf("what no window shows: %v", err)
+	}
+	bare, err := r.client.Do(t.Context(), http.MethodPost, "/window", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = bare.Body.Close()
+	if bare.StatusCode != http.StatusOK {
+		t.Errorf("without a body: %d", bare.StatusCode)
 	}
 	ln, client := control.Local(control.Info{})
 	ctx, cancel := context.WithCancel(t.Context())

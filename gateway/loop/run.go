@@ -48,10 +48,6 @@ type run struct {
 	said       bool   // text was streamed in an earlier round
 }
 
-// ErrStopped is the cause with which a run's context is cancelled when a person
-// stops it.
-var ErrStopped = errors.New("stopped by the person")
-
 // NewID returns an id that no other has: prefix and 24 random characters.
 func NewID(prefix string) string { return prefix + rand.Text()[:24] }
 
@@ -336,8 +332,8 @@ func (r *run) finish(ctx context.Context, err error) {
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), approvals.ErrShuttingDown):
 		outcome, reason = "cancelled", approvals.ErrShuttingDown.Error()
-	case err != nil && errors.Is(context.Cause(ctx), ErrStopped):
-		outcome, reason = "cancelled", ErrStopped.Error()
+	case err != nil && errors.Is(context.Cause(ctx), approvals.ErrStopped):
+		outcome, reason = "cancelled", approvals.ErrStopped.Error()
 	case err != nil && (ctx.Err() != nil || errors.Is(err, errGone)):
 		outcome, reason = "cancelled", "the caller has gone"
 	case err != nil:
