@@ -37,6 +37,9 @@ type activityScreen struct {
 	ctx    context.Context // of enter; nil before
 	tick   *time.Timer     // runs while a time changes before the user
 
+	unshown shownChange // what was applied and is not shown yet
+	showing *time.Timer // until it is shown; nil: all is
+
 	bar  *activityBar
 	list *runList
 	run  *runView
@@ -84,6 +87,7 @@ func (s *activityScreen) content() fyne.CanvasObject {
 // away comes from the resident's list and the journal.
 func (s *activityScreen) enter(ctx context.Context) {
 	s.ctx = ctx
+	s.unshown, s.showing = shownChange{}, nil
 	context.AfterFunc(ctx, func() { s.ui.post(s.stopTick) })
 	s.showState()
 	s.ui.work.Go(func() {
@@ -108,21 +112,59 @@ func (s *activityScreen) post(ctx context.Context, f func()) {
 	})
 }
 
-// apply takes in an event and shows what it changed.
+// shownChange is what several events have changed, to be shown at once.
+type shownChange struct {
+	list bool         // a run began or ended
+	run  model.Change // of the run that is shown
+}
+
+// showEvery is how long changes gather before they are shown: many events of a
+// busy run cost no more than one.
+const showEvery = 40 * time.Millisecond
+
+// apply takes in an event. What it changed is shown a moment later.
 func (s *activityScreen) apply(e loop.Event) {
 	c := s.state.Apply(e)
 	if c.Stale {
 		s.sync()
 	}
-	if c.List {
-		if s.state.Find(c.Run).Active && !s.search.Empty() {
-			s.reload() // it may be among what is searched for
+	s.unshown.list = s.unshown.list || c.List
+	if c.Run == s.run.id {
+		s.unshown.run = merged(s.unshown.run, c)
+	}
+	if s.showing == nil {
+		ctx := s.ctx
+		s.showing = time.AfterFunc(showEvery, func() { s.post(ctx, s.showChanges) })
+	}
+}
+
+// merged is what two changes of one run have changed. Of several calls that is
+// the list of calls.
+func merged(a, b model.Change) model.Change {
+	if a.Run != b.Run {
+		return b
+	}
+	b.Added = b.Added || a.Added || a.Call >= 0 && b.Call >= 0 && a.Call != b.Call
+	b.Plan, b.List = b.Plan || a.Plan, b.List || a.List
+	if b.Call < 0 {
+		b.Call = a.Call
+	}
+	return b
+}
+
+// showChanges shows what was applied since the last time.
+func (s *activityScreen) showChanges() {
+	c := s.unshown
+	s.unshown, s.showing = shownChange{}, nil
+	if c.list {
+		if s.state.Busy() && !s.search.Empty() {
+			s.reload() // what began may be among what is searched for
 		}
 		s.showState()
 	} else {
-		s.list.refresh(c.Run)
+		s.list.list.Refresh()
 	}
-	s.run.changed(c)
+	s.run.changed(c.run)
 	s.startTick()
 }
 

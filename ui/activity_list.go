@@ -133,6 +133,7 @@ func (l *runList) activeFirst(shown string) bool {
 func (l *runList) selectFirst() {
 	for i, row := range l.rows {
 		if row.Run != nil {
+			l.list.UnselectAll() // another run may have stood in this row
 			l.list.Select(i)
 			l.chosen = false
 			return
@@ -147,16 +148,6 @@ func (l *runList) mark(i int) {
 	l.list.Select(i)
 	l.list.OnSelected = l.onSelected
 	l.list.ScrollToOffset(offset)
-}
-
-// refresh shows a run's row anew.
-func (l *runList) refresh(run string) {
-	for i, row := range l.rows {
-		if row.Run != nil && row.Run.ID == run {
-			l.list.RefreshItem(i)
-			return
-		}
-	}
 }
 
 // refreshActive shows the rows anew whose time runs.
@@ -175,7 +166,7 @@ type runRow struct {
 	widget.BaseWidget
 	heading, title, took, below *widget.Label
 	icon                        *widget.Icon
-	run                         *fyne.Container
+	run, top                    *fyne.Container
 }
 
 func newRunRow() *runRow {
@@ -187,8 +178,8 @@ func newRunRow() *runRow {
 		small.SizeName = fynetheme.SizeNameCaptionText
 	}
 	icon := container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(18), r.icon))
-	lines := container.NewVBox(
-		part.Tight(container.NewBorder(nil, nil, nil, container.NewCenter(r.took), r.title)), part.Tight(r.below))
+	r.top = container.NewBorder(nil, nil, nil, container.NewCenter(r.took), r.title)
+	lines := container.NewVBox(part.Tight(r.top), part.Tight(r.below))
 	r.run = container.NewBorder(nil, nil, part.Inset(0.5, icon), nil, lines)
 	r.ExtendBaseWidget(r)
 	return r
@@ -201,17 +192,46 @@ func (r *runRow) CreateRenderer() fyne.WidgetRenderer {
 }
 
 func (r *runRow) set(row model.ListRow, s *activityScreen) {
-	r.heading.Hidden, r.run.Hidden = row.Heading == "", row.Heading != ""
+	setHidden(r.heading, row.Heading == "")
+	setHidden(r.run, row.Heading != "")
 	if row.Run == nil {
-		r.heading.SetText(row.Heading)
-		r.run.Refresh()
+		setText(r.heading, row.Heading)
 		return
 	}
 	word, tone := row.Run.State()
-	r.icon.SetResource(toneIcon(tone))
-	r.title.SetText(model.RunTitle(row.Run))
-	r.took.SetText(model.Elapsed(row.Run.Elapsed(s.now())))
-	r.below.SetText(model.RunLine(row.Run, word, s.now()))
-	r.heading.Refresh()
-	r.run.Refresh()
+	setIcon(r.icon, toneIcon(tone))
+	setText(r.title, model.RunTitle(row.Run))
+	setText(r.below, model.RunLine(row.Run, word, s.now()))
+	if setText(r.took, model.Elapsed(row.Run.Elapsed(s.now()))) {
+		layOut(r.top) // it may be wider now
+	}
+}
+
+// setText shows another text, and nothing anew when it is the same: a label
+// measures its text whenever it is set. It reports whether it was another.
+func setText(label *widget.Label, text string) bool {
+	if label.Text == text {
+		return false
+	}
+	label.SetText(text)
+	return true
+}
+
+// layOut puts the parts of a container in their places again, without drawing
+// each anew.
+func layOut(c *fyne.Container) { c.Layout.Layout(c.Objects, c.Size()) }
+
+func setIcon(icon *widget.Icon, resource fyne.Resource) {
+	if icon.Resource != resource {
+		icon.SetResource(resource)
+	}
+}
+
+func setHidden(o fyne.CanvasObject, hidden bool) {
+	switch {
+	case hidden && o.Visible():
+		o.Hide()
+	case !hidden && !o.Visible():
+		o.Show()
+	}
 }

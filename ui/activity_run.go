@@ -124,8 +124,8 @@ func (v *runView) show() {
 func (v *runView) showElapsed() {
 	if run := v.run(); run != nil {
 		word, tone := run.State()
-		v.icon.SetResource(toneIcon(tone))
-		v.line.SetText(model.RunDetail(run, word, v.screen.now()))
+		setIcon(v.icon, toneIcon(tone))
+		setText(v.line, model.RunDetail(run, word, v.screen.now()))
 	}
 }
 
@@ -141,12 +141,10 @@ func (v *runView) changed(c model.Change) {
 		return
 	case c.Plan:
 		v.plan.set(run, v.call == "")
-		v.root.Refresh()
-	case c.Added:
+		v.root.Refresh() // the calls, too
+	case c.Call >= 0:
 		v.none.Hide()
 		v.calls.Refresh()
-	case c.Call >= 0:
-		v.calls.RefreshItem(c.Call)
 	}
 	v.showElapsed()
 	if c.Call >= 0 && run.Calls[c.Call].ID == v.call {
@@ -217,7 +215,7 @@ type callRow struct {
 	widget.BaseWidget
 	icon               *widget.Icon
 	title, side, below *widget.Label
-	content            *fyne.Container
+	content, top       *fyne.Container
 }
 
 func newCallRow() *callRow {
@@ -225,7 +223,8 @@ func newCallRow() *callRow {
 	r.title.Importance = widget.MediumImportance
 	r.side.SizeName, r.below.SizeName = fynetheme.SizeNameCaptionText, fynetheme.SizeNameCaptionText
 	icon := container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(18), r.icon))
-	lines := container.NewVBox(part.Tight(container.NewBorder(nil, nil, nil, container.NewCenter(r.side), r.title)), part.Tight(r.below))
+	r.top = container.NewBorder(nil, nil, nil, container.NewCenter(r.side), r.title)
+	lines := container.NewVBox(part.Tight(r.top), part.Tight(r.below))
 	r.content = container.NewBorder(nil, nil, part.Inset(0.5, icon), nil, lines)
 	r.ExtendBaseWidget(r)
 	return r
@@ -235,12 +234,13 @@ func newCallRow() *callRow {
 func (r *callRow) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(r.content) }
 
 func (r *callRow) set(c model.Call) {
-	r.icon.SetResource(callIcon(c.State))
-	r.title.SetText(model.OneLine(c.Tool))
+	setIcon(r.icon, callIcon(c.State))
+	setText(r.title, model.OneLine(c.Tool))
+	setText(r.below, c.Brief)
 	r.side.Importance = importance(c.State.Tone())
-	r.side.SetText(model.CallLine(c))
-	r.below.SetText(c.Brief)
-	r.content.Refresh() // the side may be wider now
+	if setText(r.side, model.CallLine(c)) {
+		layOut(r.top) // it may be wider now
+	}
 }
 
 // importance gives a label the colour of what a state means.

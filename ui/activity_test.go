@@ -296,7 +296,7 @@ func TestActivityShowsALiveRun(t *testing.T) {
 	test.Tap(s.run.stop)
 	b.until("the run was stopped", func() bool { r.mu.Lock(); defer r.mu.Unlock(); return len(r.stopped) == 1 && r.stopped[0] == "live" })
 	r.events <- loop.Event{Kind: loop.RunFinished, Run: "live", Outcome: "cancelled", Reason: "stopped by the person", Time: noon, Duration: time.Minute}
-	b.until("the run has ended", func() bool { return !s.state.Busy() })
+	b.until("the run has ended", func() bool { return !s.run.stop.Visible() })
 	shown := text(s.page)
 	want(t, shown, "Stopped by you")
 	if strings.Contains(shown, "Now") || s.run.stop.Visible() {
@@ -520,5 +520,6 @@ func BenchmarkActivityEvent(b *testing.B) {
 	for b.Loop() {
 		i++
 		s.apply(loop.Event{Kind: loop.CallRunning, Run: "live", Record: fmt.Sprint(i % 500), Time: noon, Arguments: json.RawMessage(`{"path":"/a/b"}`)})
+		s.showChanges()
 	}
 }
