@@ -88,7 +88,7 @@ func (s *activityScreen) content() fyne.CanvasObject {
 func (s *activityScreen) enter(ctx context.Context) {
 	s.ctx = ctx
 	s.unshown, s.showing = shownChange{}, nil
-	context.AfterFunc(ctx, func() { s.ui.post(s.stopTick) })
+	context.AfterFunc(ctx, func() { s.ui.post(s.rest) })
 	s.showState()
 	s.ui.work.Go(func() {
 		err := s.source.events(ctx, func() { s.post(ctx, s.sync) }, func(e loop.Event) {
@@ -232,14 +232,20 @@ func (s *activityScreen) onTick() {
 	s.tick = nil
 	s.list.refreshActive()
 	s.run.showElapsed()
+	s.run.calm()
 	s.startTick()
 }
 
-func (s *activityScreen) stopTick() {
-	if s.tick != nil && s.ctx.Err() != nil {
+// rest ends what moves: the screen is not before the user any more.
+func (s *activityScreen) rest() {
+	if s.ctx.Err() == nil {
+		return // it is again
+	}
+	if s.tick != nil {
 		s.tick.Stop()
 		s.tick = nil
 	}
+	s.run.calm()
 }
 
 // toneColor is the colour of what a state means.

@@ -35,6 +35,9 @@ type runView struct {
 	body                *fyne.Container
 	both                *container.Split // the calls, and one of them whole
 	detail              *callView
+
+	made []*callRow // all rows there are
+	turn int        // counts calm
 }
 
 func newRunView(s *activityScreen) *runView {
@@ -44,7 +47,7 @@ func newRunView(s *activityScreen) *runView {
 	v.none.Alignment = fyne.TextAlignCenter
 	v.stop = widget.NewButtonWithIcon("Stop", theme.Icon("stop", theme.ColorDestructive), v.onStop)
 	v.plan = newPlanView()
-	v.calls = widget.NewList(v.count, func() fyne.CanvasObject { return newCallRow() }, v.setCall)
+	v.calls = widget.NewList(v.count, v.newRow, v.setCall)
 	v.calls.HideSeparators = true
 	v.calls.OnSelected = v.onSelected
 	v.detail = newCallView(v)
@@ -116,7 +119,7 @@ func (v *runView) show() {
 	if run.Active {
 		v.none.SetText("No tool has been called yet.")
 	}
-	v.calls.Refresh()
+	v.calm()
 	v.root.Refresh()
 }
 
@@ -180,9 +183,30 @@ func (v *runView) count() int {
 	return 0
 }
 
+func (v *runView) newRow() fyne.CanvasObject {
+	row := newCallRow()
+	v.made = append(v.made, row)
+	return row
+}
+
 func (v *runView) setCall(i widget.ListItemID, o fyne.CanvasObject) {
 	if run := v.run(); run != nil && i < len(run.Calls) {
-		o.(*callRow).set(run.Calls[i])
+		row := o.(*callRow)
+		row.turn = v.turn
+		row.set(run.Calls[i])
+		row.spin(run.Calls[i].State == model.CallRunning && v.screen.ctx.Err() == nil)
+	}
+}
+
+// calm ends the spinning of rows that are out of sight: the list keeps them to
+// be used again.
+func (v *runView) calm() {
+	v.turn++
+	v.calls.Refresh()
+	for _, row := range v.made {
+		if row.turn != v.turn {
+			row.spin(false)
+		}
 	}
 }
 
@@ -214,15 +238,18 @@ func (v *runView) closeCall() {
 type callRow struct {
 	widget.BaseWidget
 	icon               *widget.Icon
+	spinner            *widget.Activity // in place of the icon while the call runs
+	turn               int              // of runView.calm in which it was set
 	title, side, below *widget.Label
 	content, top       *fyne.Container
 }
 
 func newCallRow() *callRow {
-	r := &callRow{icon: widget.NewIcon(nil), title: part.Muted(""), side: widget.NewLabel(""), below: part.Muted("")}
+	r := &callRow{icon: widget.NewIcon(nil), spinner: widget.NewActivity(), title: part.Muted(""), side: widget.NewLabel(""), below: part.Muted("")}
 	r.title.Importance = widget.MediumImportance
 	r.side.SizeName, r.below.SizeName = fynetheme.SizeNameCaptionText, fynetheme.SizeNameCaptionText
-	icon := container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(18), r.icon))
+	r.spinner.Hide()
+	icon := container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(18), container.NewStack(r.icon, r.spinner)))
 	r.top = container.NewBorder(nil, nil, nil, container.NewCenter(r.side), r.title)
 	lines := container.NewVBox(part.Tight(r.top), part.Tight(r.below))
 	r.content = container.NewBorder(nil, nil, part.Inset(0.5, icon), nil, lines)
@@ -240,6 +267,20 @@ func (r *callRow) set(c model.Call) {
 	r.side.Importance = importance(c.State.Tone())
 	if setText(r.side, model.CallLine(c)) {
 		layOut(r.top) // it may be wider now
+	}
+}
+
+// spin lets the row show that its call runs, or ends that.
+func (r *callRow) spin(on bool) {
+	if on == r.spinner.Visible() {
+		return
+	}
+	setHidden(r.icon, on)
+	setHidden(r.spinner, !on)
+	if on {
+		r.spinner.Start()
+	} else {
+		r.spinner.Stop()
 	}
 }
 

@@ -467,8 +467,21 @@ func TestActivityTicksOnlyWhileSomethingRuns(t *testing.T) {
 	}
 	r.events <- loop.Event{Kind: loop.RunStarted, Run: "a", Time: noon}
 	b.until("it ticks", func() bool { return s.tick != nil })
+	r.events <- loop.Event{Kind: loop.CallRunning, Run: "a", Record: "c", Tool: "t", Time: noon}
+	spinning := func() (n int) {
+		for _, row := range s.run.made {
+			if row.spinner.Visible() {
+				n++
+			}
+		}
+		return n
+	}
+	b.until("the call spins", func() bool { return spinning() == 1 })
 	b.leave()
 	b.until("it ticks no more", func() bool { return s.tick == nil })
+	if n := spinning(); n != 0 {
+		t.Errorf("%d calls spin while nobody looks", n)
+	}
 	s.startTick()
 	if s.tick != nil {
 		t.Error("it ticks while it is away")
