@@ -1,0 +1,263 @@
+package model
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pointsman/gateway/config"
+)
+
+// Offer is which of a server's tools may be offered.
+type Offer int
+
+// The possibilities, in the order of OfferWords.
+const (
+	OfferAll Offer = iota
+	OfferNone
+	OfferNamed
+)
+
+// OfferWords says each Offer to a person.
+func OfferWords() []string { return []string{"All", "None", "Only these"} }
+
+// The fields of a ServerForm, as Faults names them. The row of a variable or
+// header is the field's name, a dot and the row's number from 0.
+const (
+	FieldName      = "name"
+	FieldKind      = "kind"
+	FieldCommand   = "command"
+	FieldArguments = "arguments"
+	FieldFolder    = "folder"
+	FieldURL       = "url"
+	FieldEnv       = "env"
+	FieldHeaders   = "headers"
+	FieldTimeout   = "timeout"
+	FieldTools     = "tools"
+)
+
+// Faults say what is wrong with the fields of a form, by the field's name.
+type Faults map[string]string
+
+// ServerForm is a server's entry as a form shows it.
+type ServerForm struct {
+	Name      string
+	Remote    bool   // reached at URL, not started by Command
+	Builtin   bool   // it is neither: it comes with the program
+	Command   string // a program
+	Arguments string // one per line
+	Folder    string // where the program is started
+	URL       string
+	Env       []Pair
+	Headers   []Pair
+	Timeout   string // seconds; "" is the default
+	Offer     Offer
+	Tools     string // with OfferNamed: one name per line
+
+	base config.MCPServer // what no field shows stays as it is here
+	was  string           // the saved entry's name; "" when there is none
+}
+
+// SavedServer is the form of an entry as the resident tells it.
+func SavedServer(name string, entry config.MCPServer) ServerForm {
+	f := formOf(name, entry, savedPair)
+	f.was = name
+	return f
+}
+
+// PastedServer is the form of an entry as config.ParseServers reads it.
+func PastedServer(name string, entry config.MCPServer) ServerForm {
+	return formOf(name, entry, pastedPair)
+}
+
+// Was is the name of the saved entry that the form changes; "" when it adds one.
+func (f ServerForm) Was() string { return f.was }
+
+// Base is the entry that the form was made of.
+func (f ServerForm) Base() config.MCPServer { return f.base }
+
+func formOf(name string, entry config.MCPServer, pair func(string, config.Secret) Pair) ServerForm {
+	f := ServerForm{
+		Name: name, Remote: entry.URL != "" && entry.Command == "", Builtin: entry.Type == "builtin", Command: entry.Command,
+		Arguments: joinArguments(entry.Args), Folder: entry.Cwd, URL: entry.URL, Tools: strings.Join(entry.Tools, "\n"), base: entry,
+	}
+	if f.Folder == "" {
+		f.Folder = entry.WorkingDirectory
+	}
+	for _, key := range slices.Sorted(maps.Keys(entry.Env)) {
+		f.Env = append(f.Env, pair(key, entry.Env[key]))
+	}
+	for _, key := range slices.Sorted(maps.Keys(entry.Headers)) {
+		f.Headers = append(f.Headers, pair(key, entry.Headers[key]))
+	}
+	if entry.Timeout != 0 {
+		f.Timeout = strconv.FormatFloat(float64(entry.Timeout)/1000, 'f', -1, 64)
+	}
+	switch {
+	case len(entry.Tools) > 0:
+		f.Offer = OfferNamed
+	case entry.Tools != nil:
+		f.Offer = OfferNone
+	}
+	return f
+}
+
+// ServerDraft is what a ServerForm comes to.
+type ServerDraft struct {
+	Name    string
+	Was     string // the saved entry's name; "" when there is none
+	Entry   config.MCPServer
+	Secrets map[string]string // to be kept in the keychain, by name
+	Faults  Faults            // empty when it can be saved
+}
+
+// Edits are the changes of the file that save the draft.
+func (d ServerDraft) Edits() []config.Edit {
+	edits := []config.Edit{{Path: []string{"mcpServers", d.Name}, Value: d.Entry}}
+	if d.Was != "" && d.Was != d.Name {
+		edits = append(edits, config.Edit{Path: []string{"mcpServers", d.Was}, Remove: true})
+	}
+	return edits
+}
+
+// Draft makes an entry of the form. cfg is what is in force: it says which names
+// are taken.
+func (f ServerForm) Draft(cfg *config.Config) ServerDraft {
+	d := ServerDraft{Name: f.Name, Was: f.was, Entry: f.base, Secrets: map[string]string{}, Faults: Faults{}}
+	e := &d.Entry
+	e.Command, e.Args, e.Env, e.Cwd, e.WorkingDirectory, e.URL, e.Headers = "", nil, nil, "", "", "", nil
+	switch rows := (pairRows{form: f, cfg: cfg, draft: &d}); {
+	case f.Builtin:
+	case f.Remote:
+		e.URL, e.Headers = strings.TrimSpace(f.URL), rows.build(FieldHeaders, f.Headers)
+		e.Type = keepType(e.Type, "http", "sse", "streamable-http")
+	default:
+		e.Command, e.Args, e.Cwd = strings.TrimSpace(f.Command), splitArguments(f.Arguments), strings.TrimSpace(f.Folder)
+		e.Env = rows.build(FieldEnv, f.Env)
+		e.Type = keepType(e.Type, "local", "stdio")
+	}
+	f.offer(e)
+	f.time(e, d.Faults)
+	if _, taken := cfg.MCPServers[f.Name]; taken && f.Name != f.was {
+		d.Faults[FieldName] = "There is a server of this name already"
+	}
+	d.Faults.AddServer(f, config.ServerProblems(d.Name, d.Entry))
+	return d
+}
+
+// keepType keeps a type that fits, for it may say more than the kind.
+func keepType(written string, fit ...string) string {
+	if slices.Contains(fit, written) {
+		return written
+	}
+	return ""
+}
+
+func (f ServerForm) offer(e *config.MCPServer) {
+	switch f.Offer {
+	case OfferNone:
+		e.Tools = []string{}
+	case OfferNamed:
+		e.Tools = []string{}
+		for name := range strings.Lines(f.Tools) {
+			if name = strings.TrimSpace(name); name != "" {
+				e.Tools = append(e.Tools, name)
+			}
+		}
+	default:
+		e.Tools = nil
+	}
+}
+
+func (f ServerForm) time(e *config.MCPServer, faults Faults) {
+	e.Timeout = 0
+	text := strings.TrimSpace(strings.ReplaceAll(f.Timeout, ",", "."))
+	if text == "" {
+		return
+	}
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil || seconds != seconds || seconds > (1000*time.Hour).Seconds() {
+		faults[FieldTimeout] = "Not a number of seconds, such as 60"
+		return
+	}
+	e.Timeout = int64(seconds * 1000)
+}
+
+// AddServer marks the fields of a server's form with the problems of its entry.
+// A field that is marked already stays as it is; warnings mark nothing.
+func (to Faults) AddServer(f ServerForm, problems []config.Problem) {
+	at := config.JoinPath("mcpServers", f.Name)
+	for _, p := range problems {
+		rest, ours := strings.CutPrefix(p.Path, at)
+		if p.Warning || !ours || rest != "" && rest[0] != '.' {
+			continue
+		}
+		if field := f.fieldOf(strings.TrimPrefix(rest, ".")); to[field] == "" {
+			to[field] = problemWords(p)
+		}
+	}
+}
+
+// fieldOf is the field that shows what a path in the entry leads to.
+func (f ServerForm) fieldOf(path string) string {
+	section, key, _ := strings.Cut(path, ".")
+	switch section {
+	case "url":
+		return FieldURL
+	case "timeout", "startTimeout":
+		return FieldTimeout
+	case "type":
+		return FieldKind
+	case "tools":
+		return FieldTools
+	case "env":
+		return rowField(FieldEnv, f.Env, key)
+	case "headers":
+		return rowField(FieldHeaders, f.Headers, key)
+	}
+	switch {
+	case f.Name == "" || f.Builtin:
+		return FieldName
+	case f.Remote:
+		return FieldURL
+	default:
+		return FieldCommand
+	}
+}
+
+func rowField(section string, rows []Pair, key string) string {
+	for i, row := range rows {
+		if config.JoinPath("", row.Key) == key {
+			return rowName(section, i)
+		}
+	}
+	return section
+}
+
+// rowName is the name of a row as a field.
+func rowName(section string, i int) string { return section + "." + strconv.Itoa(i) }
+
+// problemWords is a problem as a field shows it: without its place.
+func problemWords(p config.Problem) string {
+	p.File, p.Path, p.Line = "", "", 0
+	return Sentence(p.Error())
+}
+
+// Sentence is an error's text with a capital letter.
+func Sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// Untouched reports whether the file's entry, by now, is the one that the draft
+// was made from: then saving the draft takes nothing of anybody's away.
+func (d ServerDraft) Untouched(now config.MCPServer, there bool, base config.MCPServer) bool {
+	if d.Was == "" {
+		return !there
+	}
+	return there && encoded(now) == encoded(base)
+}
