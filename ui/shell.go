@@ -46,6 +46,8 @@ type place struct {
 func places() []place {
 	return []place{
 		{screenActivity, "activity", newActivityScreen},
+		{screenServers, "servers", newServersScreen},
+		{screenModels, "models", newModelsScreen},
 		{screenUsage, "usage", newUsageScreen},
 		{screenConnect, "connect", newConnectScreen},
 		{screenLogs, "logs", newLogsScreen},

@@ -1,0 +1,71 @@
+package ui
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	fynetheme "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"pointsman/ui/part"
+	"pointsman/ui/theme"
+)
+
+// formBar is a line over a page that says what was done, with a way back, or
+// what went wrong. It stays until it is closed or has something else to say.
+type formBar struct {
+	object fyne.CanvasObject
+	sign   *widget.Icon
+	words  *widget.Label
+	undo   *widget.Button
+	back   func()
+}
+
+func newFormBar() *formBar {
+	b := &formBar{sign: widget.NewIcon(nil), words: part.Words("")}
+	b.undo = widget.NewButton("Undo", b.onUndo)
+	closing := widget.NewButtonWithIcon("", fynetheme.CancelIcon(), b.hide)
+	closing.Importance = widget.LowImportance
+	sign := container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(20), b.sign))
+	line := container.NewBorder(nil, nil, sign, container.NewHBox(container.NewCenter(b.undo), container.NewCenter(closing)), b.words)
+	b.object = container.NewStack(part.NewSurface(theme.ColorRail, theme.ColorLine, theme.Step), part.Inset(0.5, line))
+	b.object.Hide()
+	return b
+}
+
+// removed says that something is gone, and brings it back when asked to.
+func (b *formBar) removed(what string, back func()) {
+	b.back = back
+	b.show("done", theme.ColorMuted, "Removed "+what+". Its keys stay in the keychain.")
+}
+
+// fail says what went wrong.
+func (b *formBar) fail(err error) {
+	b.back = nil
+	b.show("failed", theme.ColorDestructive, inWords(err))
+}
+
+// say says that something was done.
+func (b *formBar) say(words string) {
+	b.back = nil
+	b.show("done", theme.ColorGood, words)
+}
+
+func (b *formBar) show(icon string, color fyne.ThemeColorName, words string) {
+	b.sign.SetResource(theme.Icon(icon, color))
+	b.words.SetText(words)
+	setShown(b.undo, b.back != nil)
+	b.object.Show()
+}
+
+func (b *formBar) hide() {
+	b.back = nil
+	b.object.Hide()
+}
+
+func (b *formBar) onUndo() {
+	back := b.back
+	b.hide()
+	if back != nil {
+		back()
+	}
+}

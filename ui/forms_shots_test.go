@@ -1,0 +1,107 @@
+package ui
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+
+	"pointsman/gateway/servers"
+	"pointsman/ui/model"
+	"pointsman/ui/theme"
+)
+
+const shownServers = `default_model: gpt-6-sol
+providers:
+  deepseek: {api_key: "keychain:deepseek"}
+  openai: {api_key: "os.environ/OPENAI_API_KEY"}
+  ollama: {}
+  公司内部的一个名字很长很长的服务商: {base_url: "https://models.example.com/a/very/long/path/that/goes/on/v1", api_key: "keychain:none"}
+mcpServers:
+  scratch: {type: builtin}
+  github: {command: /nonexistent/npx, args: ["-y", "@modelcontextprotocol/server-github"], env: {GITHUB_TOKEN: "keychain:github_GITHUB_TOKEN", LOG_LEVEL: debug}}
+  remote: {url: "http://127.0.0.1:9/mcp", headers: {Authorization: "Bearer ${keychain:remote_Authorization}"}}
+  off: {command: sleep, args: ["60"], disabled: true}
+  خادم-الملفات-الطويل-جدا: {command: "false"}
+`
+
+func TestFormShots(t *testing.T) {
+	if os.Getenv("SHOTS") == "" {
+		t.Skip("SHOTS names no folder for the pictures")
+	}
+	for _, face := range []theme.Choice{theme.Light, theme.Dark} {
+		shootServers(t, face)
+		shootModels(t, face)
+	}
+}
+
+func shootServers(t *testing.T, face theme.Choice) {
+	long := strings.Repeat("名前が長い🙂", 50)
+	b := newFormsBench(t, formsSetup{yaml: shownServers + "  " + long + ": {command: 'false'}\n", tools: 500, face: face})
+	shot := func(name string) { b.arranged(name + "-" + string(face)) }
+	s := b.servers()
+	b.until("the servers have settled", func() bool {
+		for _, status := range s.view.status {
+			if status.Enabled && status.Live.Status == servers.Pending {
+				return false
+			}
+		}
+		return len(s.view.tools) == 500
+	})
+	shot("servers-list")
+	s.open("scratch")
+	shot("servers-tools")
+	s.page.search.SetText("nothing of this")
+	shot("servers-tools-none")
+	s.open("github")
+	shot("servers-failed")
+	b.tap("Edit")
+	shot("servers-edit")
+	b.tap("Test")
+	b.until("it was tried", func() bool { return !strings.Contains(b.words(), "asking for its tools") })
+	shot("servers-edit-test")
+	s.edit(model.ServerForm{Name: "github", Remote: true, Timeout: "-5", Headers: []model.Pair{{Key: "Authorization", Secret: true}, {Value: "x"}}})
+	b.tap("Save")
+	shot("servers-faults")
+	s.edit(model.ServerForm{})
+	shot("servers-add")
+	s.onPaste()
+	shot("servers-paste")
+	s.back()
+	s.onPaste()
+	b.entry(pasteExample).SetText(`{"mcpServers": {"a": {"command": "npx", "args": ["-y", "server-a"]}, "github": {"command": "x"}, "c": {"url": "https://c.example/mcp", "headers": {"Authorization": "Bearer <TOKEN>"}}, "d": {"command":"uvx","env":{"API_KEY":"abcdefgh1234567"}}}}`)
+	b.tap("Next")
+	shot("servers-paste-several")
+	s.remove("off")
+	b.sees("Removed")
+	shot("servers-removed")
+	empty := newFormsBench(t, formsSetup{face: face})
+	empty.servers()
+	empty.arranged("servers-empty-" + string(face))
+}
+
+func shootModels(t *testing.T, face theme.Choice) {
+	b := newFormsBench(t, formsSetup{yaml: shownServers, face: face})
+	if err := b.keychain.Set(t.Context(), "deepseek", "sk-shot"); err != nil {
+		t.Fatal(err)
+	}
+	shot := func(name string) { b.arranged(name + "-" + string(face)) }
+	s := b.modelsScreen()
+	s.last["openai"] = model.ProviderAnswer{Message: "The provider refused the key."}
+	s.set(s.view, nil)
+	shot("models-providers")
+	tabs := s.front.(*fyne.Container).Objects[0]
+	b.tabs(tabs, 1)
+	shot("models-choices")
+	b.tabs(tabs, 2)
+	shot("models-catalogue")
+	s.open("deepseek")
+	shot("models-edit")
+	s.edit(model.ProviderForm{})
+	b.tap("Save")
+	shot("models-add")
+	empty := newFormsBench(t, formsSetup{face: face})
+	empty.modelsScreen()
+	empty.arranged("models-empty-" + string(face))
+}

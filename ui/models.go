@@ -1,0 +1,172 @@
+package ui
+
+import (
+	"context"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"pointsman/gateway/config"
+	"pointsman/gateway/control"
+	"pointsman/ui/model"
+	"pointsman/ui/part"
+	"pointsman/ui/theme"
+)
+
+// modelsScreen shows the providers, which model answers, and the catalogue; and
+// on a further page the form of a provider.
+type modelsScreen struct {
+	ui   *UI
+	ctx  context.Context // while the screen is before the user
+	view modelsView
+	seen bool                            // view has been fetched
+	last map[string]model.ProviderAnswer // of the providers that were tried out, by name
+
+	bar       *formBar
+	stack     *fyne.Container
+	front     fyne.CanvasObject
+	providers *widget.List
+	lines     []model.ProviderLine
+	empty     *fyne.Container
+	fault     *widget.Label // of the keychain
+	choices   *modelChoices
+	catalogue *modelCatalogue
+}
+
+// modelsView is what the screen shows, all of one moment.
+type modelsView struct {
+	settings control.Settings
+	models   []model.CatalogueRow
+	keys     model.Keychain
+}
+
+func newModelsScreen(u *UI) screen {
+	return &modelsScreen{ui: u, bar: newFormBar(), last: map[string]model.ProviderAnswer{}}
+}
+
+func (s *modelsScreen) content() fyne.CanvasObject {
+	add := widget.NewButtonWithIcon("Add provider", theme.Icon("add", theme.ColorMuted), func() { s.edit(model.ProviderForm{}) })
+	s.choices, s.catalogue = newModelChoices(s), newModelCatalogue()
+	tabs := container.NewAppTabs(
+		container.NewTabItem("Providers", s.providerTab()),
+		container.NewTabItem("Default and fallback", s.choices.object),
+		container.NewTabItem("Catalogue", s.catalogue.object),
+	)
+	head := container.NewBorder(nil, nil, nil, container.NewCenter(add), part.Heading("Models"))
+	s.front = container.NewBorder(head, nil, nil, nil, tabs)
+	s.stack = container.NewStack(s.front)
+	return container.NewBorder(s.bar.object, nil, nil, nil, s.stack)
+}
+
+func (s *modelsScreen) providerTab() fyne.CanvasObject {
+	s.providers = widget.NewList(func() int { return len(s.lines) }, func() fyne.CanvasObject { return newProviderRow() },
+		func(i widget.ListItemID, o fyne.CanvasObject) { o.(*providerRow).set(s.lines[i]) })
+	s.providers.OnSelected = func(i widget.ListItemID) {
+		s.providers.UnselectAll()
+		s.open(s.lines[i].Name)
+	}
+	s.empty = container.NewStack()
+	s.fault = part.Words("")
+	s.fault.Importance = widget.WarningImportance
+	s.fault.Hide()
+	return container.NewBorder(s.fault, nil, nil, nil, container.NewStack(s.providers, s.empty))
+}
+
+func (s *modelsScreen) enter(ctx context.Context) {
+	s.ctx = ctx
+	follow(ctx, s.ui, s.fetch, s.set)
+}
+
+func (s *modelsScreen) fetch(ctx context.Context) (modelsView, error) {
+	var view modelsView
+	var err error
+	if view.settings, err = s.ui.client.Settings(ctx); err != nil {
+		return view, err
+	}
+	if err = s.ui.client.Get(ctx, "/models", &view.models); err != nil {
+		return view, err
+	}
+	bounded, cancel := context.WithTimeout(ctx, savePatience)
+	defer cancel()
+	if view.keys.Has, err = s.ui.client.HasSecret(bounded, model.ProviderKeys(view.settings.Config)); err != nil {
+		view.keys.Fault = inWords(err) // the rest is worth showing without it
+	}
+	return view, nil
+}
+
+// set shows what there is.
+func (s *modelsScreen) set(view modelsView, err error) {
+	if err != nil {
+		s.bar.fail(err)
+		return
+	}
+	s.view, s.seen = view, true
+	s.fault.SetText(view.keys.Fault)
+	setShown(s.fault, view.keys.Fault != "")
+	s.lines = model.ProviderLines(view.settings.Config, view.keys, s.last)
+	s.empty.Objects = nil
+	if len(s.lines) == 0 {
+		s.empty.Objects = []fyne.CanvasObject{s.nothing()}
+	}
+	s.empty.Refresh()
+	s.providers.Refresh()
+	s.choices.set(view)
+	s.catalogue.set(view.models)
+}
+
+func (s *modelsScreen) nothing() fyne.CanvasObject {
+	add := widget.NewButton("Add a provider", func() { s.edit(model.ProviderForm{}) })
+	add.Importance = widget.HighImportance
+	return part.Empty(theme.Icon("models", theme.ColorMuted), "No provider yet",
+		"A provider answers: OpenAI, DeepSeek, an Ollama on this machine, or any other with an OpenAI-compatible address. All that most need is a key.", add)
+}
+
+// open shows the form of a saved provider.
+func (s *modelsScreen) open(name string) {
+	s.edit(model.SavedProvider(name, s.view.settings.Config.Providers[name]))
+}
+
+// edit opens a form.
+func (s *modelsScreen) edit(f model.ProviderForm) {
+	if s.seen {
+		s.turn(newProviderForm(s, f).object)
+	}
+}
+
+func (s *modelsScreen) back() { s.turn(s.front) }
+
+func (s *modelsScreen) turn(page fyne.CanvasObject) {
+	s.stack.Objects = []fyne.CanvasObject{page}
+	s.stack.Refresh()
+}
+
+// answered notes how a provider did that was tried out.
+func (s *modelsScreen) answered(name string, answer model.ProviderAnswer) {
+	s.last[name] = answer
+	s.set(s.view, nil)
+}
+
+// remove takes a provider out of the file, and offers a way back.
+func (s *modelsScreen) remove(name string) {
+	entry := s.view.settings.Config.Providers[name]
+	path := []string{"providers", name}
+	s.change([]config.Edit{{Path: path, Remove: true}}, func() {
+		s.back()
+		s.bar.removed(model.Quoted(name), func() {
+			s.change([]config.Edit{{Path: path, Value: entry}}, func() { s.bar.say(model.Quoted(name) + " is back.") })
+		})
+	})
+}
+
+// change makes edits, and then done.
+func (s *modelsScreen) change(edits []config.Edit, done func()) {
+	change(s.ui.ctx, s.ui, func(*config.Config) []config.Edit { return edits }, func(settings control.Settings, err error) {
+		if err != nil {
+			s.bar.fail(err)
+			return
+		}
+		s.view.settings = settings
+		done()
+	})
+}

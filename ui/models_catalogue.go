@@ -1,0 +1,109 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	fynetheme "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"pointsman/ui/model"
+	"pointsman/ui/part"
+	"pointsman/ui/theme"
+)
+
+// modelCatalogue is a table of the models that can be asked for.
+type modelCatalogue struct {
+	object fyne.CanvasObject
+	search *widget.Entry
+	count  *widget.Label
+	list   *widget.List
+	all    []model.CatalogueRow
+	shown  []model.CatalogueRow
+}
+
+// catalogueColumns are the columns' titles and their parts of the width.
+func catalogueColumns() ([]string, []float32) {
+	return []string{"Model", "Also called", "Label", "Tier", "Context", "Provider", "Health", "Cost"},
+		[]float32{22, 15, 20, 12, 11, 13, 10, 8}
+}
+
+func newModelCatalogue() *modelCatalogue {
+	c := &modelCatalogue{search: widget.NewEntry(), count: part.Muted("")}
+	c.search.SetPlaceHolder("Search models")
+	c.search.Icon = theme.Icon("search", theme.ColorMuted)
+	c.search.OnChanged = func(string) { c.update() }
+	c.list = widget.NewList(func() int { return len(c.shown) }, func() fyne.CanvasObject { return catalogueLine() },
+		func(i widget.ListItemID, o fyne.CanvasObject) { setCatalogueLine(o.(*fyne.Container), c.shown[i]) })
+	c.list.OnSelected = func(widget.ListItemID) { c.list.UnselectAll() }
+	titles, _ := catalogueColumns()
+	head := catalogueLine()
+	for i, title := range titles {
+		label := head.Objects[i].(*widget.Label)
+		label.TextStyle.Bold, label.SizeName = true, fynetheme.SizeNameCaptionText
+		label.SetText(title)
+	}
+	finder := container.NewBorder(nil, nil, nil, container.NewGridWrap(fyne.NewSize(12*theme.Step, 36), c.count), c.search)
+	c.object = container.NewBorder(container.NewVBox(part.Gap(0.5), finder, head, widget.NewSeparator()),
+		part.Muted("Health and cost are not built yet."), nil, nil, c.list)
+	return c
+}
+
+func catalogueLine() *fyne.Container {
+	titles, weights := catalogueColumns()
+	line := container.New(&shares{weights})
+	for i := range titles {
+		cell := widget.NewLabel("")
+		cell.Truncation = fyne.TextTruncateEllipsis
+		if i > 0 {
+			cell.Importance, cell.SizeName = widget.LowImportance, fynetheme.SizeNameCaptionText
+		}
+		line.Add(cell)
+	}
+	return line
+}
+
+func setCatalogueLine(line *fyne.Container, row model.CatalogueRow) {
+	for i, text := range []string{row.ID, strings.Join(row.Aliases, ", "), row.Label, row.Tier, row.Context(), row.Provider, "", ""} {
+		line.Objects[i].(*widget.Label).SetText(text)
+	}
+}
+
+func (c *modelCatalogue) set(all []model.CatalogueRow) {
+	c.all = all
+	c.update()
+}
+
+func (c *modelCatalogue) update() {
+	c.shown = model.FindModels(c.all, c.search.Text)
+	c.count.SetText(fmt.Sprintf("%d of %d", len(c.shown), len(c.all)))
+	c.list.Refresh()
+}
+
+// shares lays objects out beside each other, each with its part of the width.
+type shares struct{ weights []float32 }
+
+// MinSize is the height of the highest; the width is whatever there is.
+func (c *shares) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	var height float32
+	for _, o := range objects {
+		height = max(height, o.MinSize().Height)
+	}
+	return fyne.NewSize(0, height)
+}
+
+// Layout gives each object its part.
+func (c *shares) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	var whole, x float32
+	for _, weight := range c.weights {
+		whole += weight
+	}
+	for i, o := range objects {
+		width := size.Width * c.weights[i] / whole
+		o.Resize(fyne.NewSize(width, size.Height))
+		o.Move(fyne.NewPos(x, 0))
+		x += width
+	}
+}

@@ -1,0 +1,159 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/dialog"
+	fynetheme "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"pointsman/gateway/config"
+	"pointsman/ui/model"
+	"pointsman/ui/part"
+	"pointsman/ui/theme"
+)
+
+// serverPage is one server: how it is, what can be done with it, and its tools.
+type serverPage struct {
+	screen *serversScreen
+	name   string
+	object fyne.CanvasObject
+
+	state  *look
+	about  *widget.Label
+	fault  *widget.Label
+	on     *widget.Check
+	trial  *formTrial
+	search *widget.Entry
+	count  *widget.Label
+	list   *widget.List
+	empty  *widget.Label
+	tools  []model.ServerTool
+}
+
+func newServerPage(s *serversScreen, name string) *serverPage {
+	p := &serverPage{
+		screen: s, name: name, state: newLook(), about: part.Muted(""), fault: part.Words(""), search: widget.NewEntry(),
+		count: part.Muted(""), empty: part.Words(""), trial: newFormTrial(s.ui),
+	}
+	p.fault.Importance = widget.DangerImportance
+	p.fault.Selectable = true
+	p.on = widget.NewCheck("Switched on", nil)
+	p.search.SetPlaceHolder("Search its tools")
+	p.search.Icon = theme.Icon("search", theme.ColorMuted)
+	p.search.OnChanged = func(string) { p.update() }
+	p.empty.Alignment, p.empty.Importance = fyne.TextAlignCenter, widget.LowImportance
+	p.list = widget.NewList(func() int { return len(p.tools) }, func() fyne.CanvasObject { return newServerToolRow(p) },
+		func(i widget.ListItemID, o fyne.CanvasObject) { o.(*serverToolRow).set(p.tools[i]) })
+	p.list.OnSelected = func(widget.ListItemID) { p.list.UnselectAll() }
+	back := widget.NewButton("‹ Servers", s.back)
+	back.Importance = widget.LowImportance
+	title := container.NewBorder(nil, nil, back, p.state.object, part.Heading(model.OneLine(name)))
+	finder := container.NewBorder(nil, nil, nil, container.NewGridWrap(fyne.NewSize(15*theme.Step, 36), p.count), p.search)
+	top := container.NewVBox(title, p.about, p.fault, p.actions(), p.trial.object, part.Gap(0.5), finder)
+	p.object = container.NewBorder(top, nil, nil, nil, container.NewStack(p.list, container.NewVBox(part.Gap(6), p.empty)))
+	return p
+}
+
+// actions are the buttons. What this program cannot do yet is grey.
+func (p *serverPage) actions() fyne.CanvasObject {
+	s := p.screen
+	edit := widget.NewButtonWithIcon("Edit", theme.Icon("write", theme.ColorMuted), func() {
+		s.edit(model.SavedServer(p.name, s.view.settings.Config.MCPServers[p.name]))
+	})
+	test := widget.NewButtonWithIcon("Test", theme.Icon("play", theme.ColorMuted), func() {
+		tryServer(s, p.trial, p.name, s.view.settings.Config.MCPServers[p.name], nil)
+	})
+	log := widget.NewButtonWithIcon("Output", theme.Icon("logs", theme.ColorMuted), p.onLog)
+	remove := widget.NewButtonWithIcon("Remove", theme.Icon("remove", theme.ColorMuted), func() { s.remove(p.name) })
+	restart := widget.NewButtonWithIcon("Restart", theme.Icon("restart", fynetheme.ColorNameDisabled), nil)
+	restart.Disable()
+	stop := widget.NewButtonWithIcon("Stop", theme.Icon("stop", fynetheme.ColorNameDisabled), nil)
+	stop.Disable()
+	return container.NewVBox(container.NewHBox(p.on, edit, test, log, remove, restart, stop),
+		part.Muted("Restart and stop are not built yet. Switching it off and on does both."))
+}
+
+// update shows the server as it is now.
+func (p *serverPage) update() {
+	view := p.screen.view
+	entry, there := view.settings.Config.MCPServers[p.name]
+	status, known := view.statusOf(p.name)
+	if !there && !known {
+		p.screen.back() // somebody has removed it
+		return
+	}
+	line := model.ServerLineOf(status)
+	p.state.set(line.Word, theme.Icon(line.Icon, toneColor(line.Tone)), toneColor(line.Tone))
+	p.about.SetText(line.About)
+	p.fault.SetText(model.Sentence(status.Live.Error))
+	setShown(p.fault, status.Live.Error != "")
+	p.on.OnChanged = nil
+	p.on.SetChecked(!entry.Disabled)
+	p.on.OnChanged = p.onSwitch
+	p.updateTools()
+}
+
+func (p *serverPage) updateTools() {
+	view := p.screen.view
+	all := model.ServerTools(view.settings.Config, p.name, view.tools, "")
+	p.tools = model.ServerTools(view.settings.Config, p.name, view.tools, p.search.Text)
+	p.count.SetText(fmt.Sprintf("%d of %d", len(p.tools), len(all)))
+	switch {
+	case len(all) == 0:
+		p.empty.SetText("Its tools are shown here while it is connected.")
+	case len(p.tools) == 0:
+		p.empty.SetText("No tool of it has this in its name or description.")
+	default:
+		p.empty.SetText("")
+	}
+	p.list.Refresh()
+}
+
+func (p *serverPage) onSwitch(on bool) {
+	p.screen.change([]config.Edit{{Path: []string{"mcpServers", p.name, "disabled"}, Value: !on, Remove: on}}, func() {})
+}
+
+// onOffer lets a tool be offered, or not.
+func (p *serverPage) onOffer(t model.ServerTool, on bool) {
+	rows := p.screen.view.tools
+	p.screen.changeBy(func(cfg *config.Config) []config.Edit {
+		return []config.Edit{model.OfferEdit(cfg, rows, t.Row, on)}
+	}, func() {})
+}
+
+// onAsk says when a call of a tool comes before a person.
+func (p *serverPage) onAsk(t model.ServerTool, ask model.Ask) {
+	rows := p.screen.view.tools
+	p.screen.changeBy(func(cfg *config.Config) []config.Edit { return model.AskEdits(cfg, rows, t.Row, ask) }, func() {})
+}
+
+// onLog shows what the server wrote to its standard error last.
+func (p *serverPage) onLog() {
+	u := p.screen.ui
+	background(p.screen.ctx, u, func(ctx context.Context) ([]string, error) { return u.client.ServerLog(ctx, p.name) }, func(lines []string, err error) {
+		if err != nil {
+			p.screen.bar.fail(err)
+			return
+		}
+		text := strings.Join(lines, "\n")
+		if text == "" {
+			text = "It has written nothing to its standard error."
+		}
+		dialog.ShowCustom("What "+model.OneLine(p.name)+" wrote last", "Close", outputBox(text, 80*theme.Step, 44*theme.Step), u.main.window)
+	})
+}
+
+// outputBox shows what a program wrote, to scroll and to copy from.
+func outputBox(text string, width, height float32) fyne.CanvasObject {
+	words := widget.NewLabel(model.Printed(text))
+	words.TextStyle.Monospace, words.Wrapping, words.Selectable = true, fyne.TextWrapBreak, true
+	words.SizeName = fynetheme.SizeNameCaptionText
+	scroll := container.NewVScroll(words)
+	scroll.SetMinSize(fyne.NewSize(width, height))
+	return container.NewStack(part.NewSurface(theme.ColorRail, theme.ColorLine, theme.Step), scroll)
+}

@@ -1,0 +1,187 @@
+package ui
+
+import (
+	"context"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"pointsman/gateway/config"
+	"pointsman/gateway/control"
+	"pointsman/gateway/servers"
+	"pointsman/gateway/tools"
+	"pointsman/ui/model"
+	"pointsman/ui/part"
+	"pointsman/ui/theme"
+)
+
+// serversScreen shows the MCP servers, and on further pages one server with its
+// tools, the form of an entry, and the box for pasted ones.
+type serversScreen struct {
+	ui   *UI
+	ctx  context.Context // while the screen is before the user
+	view serversView
+	seen bool // view has been fetched
+
+	bar   *formBar
+	stack *fyne.Container
+	front fyne.CanvasObject // the list
+	list  *widget.List
+	lines []model.ServerLine
+	empty *fyne.Container
+	page  *serverPage // the server that is shown; nil: none
+}
+
+// serversView is what the screen shows, all of one moment.
+type serversView struct {
+	settings control.Settings
+	status   []servers.Status
+	tools    []tools.Row
+}
+
+func newServersScreen(u *UI) screen { return &serversScreen{ui: u, bar: newFormBar()} }
+
+func (s *serversScreen) content() fyne.CanvasObject {
+	add := widget.NewButtonWithIcon("Add server", theme.Icon("add", theme.ColorMuted), func() { s.edit(model.ServerForm{}) })
+	paste := widget.NewButtonWithIcon("Paste", theme.Icon("paste", theme.ColorMuted), s.onPaste)
+	s.list = widget.NewList(func() int { return len(s.lines) }, func() fyne.CanvasObject { return newServerRow() },
+		func(i widget.ListItemID, o fyne.CanvasObject) { o.(*serverRow).set(s.lines[i]) })
+	s.list.OnSelected = func(i widget.ListItemID) {
+		s.list.UnselectAll()
+		s.open(s.lines[i].Name)
+	}
+	s.empty = container.NewStack()
+	head := container.NewBorder(nil, nil, nil, container.NewCenter(part.Row(paste, add)), part.Heading("Servers"))
+	s.front = container.NewBorder(container.NewVBox(head, part.Gap(0.5)), nil, nil, nil, container.NewStack(s.list, s.empty))
+	s.stack = container.NewStack(s.front)
+	return container.NewBorder(s.bar.object, nil, nil, nil, s.stack)
+}
+
+func (s *serversScreen) enter(ctx context.Context) {
+	s.ctx = ctx
+	follow(ctx, s.ui, s.fetch, s.set)
+}
+
+func (s *serversScreen) fetch(ctx context.Context) (serversView, error) {
+	var view serversView
+	var err error
+	if view.settings, err = s.ui.client.Settings(ctx); err != nil {
+		return view, err
+	}
+	if err = s.ui.client.Get(ctx, "/servers", &view.status); err != nil {
+		return view, err
+	}
+	view.tools, err = s.ui.client.Tools(ctx)
+	return view, err
+}
+
+// set shows what there is.
+func (s *serversScreen) set(view serversView, err error) {
+	if err != nil {
+		s.bar.fail(err)
+		return
+	}
+	s.view, s.seen = view, true
+	s.lines = model.ServerLines(view.status)
+	s.empty.Objects = nil
+	if len(view.settings.Config.MCPServers) == 0 { // what comes with the program is none of the user's
+		s.empty.Objects = []fyne.CanvasObject{s.nothing()}
+	}
+	s.empty.Refresh()
+	s.list.Refresh()
+	if s.page != nil {
+		s.page.update()
+	}
+}
+
+func (s *serversScreen) nothing() fyne.CanvasObject {
+	add := widget.NewButton("Add a server", func() { s.edit(model.ServerForm{}) })
+	add.Importance = widget.HighImportance
+	return part.Empty(theme.Icon("servers", theme.ColorMuted), "No servers yet",
+		"An MCP server gives models tools: files, a browser, a database. Paste the block that its README shows, or fill the form.",
+		part.Row(widget.NewButton("Paste a block", s.onPaste), add))
+}
+
+// status is how a server is.
+func (v serversView) statusOf(name string) (servers.Status, bool) {
+	for _, status := range v.status {
+		if status.Name == name {
+			return status, true
+		}
+	}
+	return servers.Status{}, false
+}
+
+// turn puts a page over the list.
+func (s *serversScreen) turn(page fyne.CanvasObject) {
+	s.stack.Objects = []fyne.CanvasObject{page}
+	s.stack.Refresh()
+}
+
+// back shows the list again.
+func (s *serversScreen) back() {
+	s.page = nil
+	s.turn(s.front)
+}
+
+// open shows one server.
+func (s *serversScreen) open(name string) {
+	s.page = newServerPage(s, name)
+	s.turn(s.page.object)
+	s.page.update()
+}
+
+// edit opens a form. What was there comes back after it.
+func (s *serversScreen) edit(f model.ServerForm) {
+	if !s.seen {
+		return
+	}
+	s.page = nil
+	s.turn(newServerForm(s, f).object)
+}
+
+func (s *serversScreen) onPaste() {
+	if s.seen {
+		s.page = nil
+		s.turn(newServerPaste(s).object)
+	}
+}
+
+// saved takes over the settings after a change, and shows what became of it.
+func (s *serversScreen) saved(settings control.Settings, words string) {
+	s.view.settings = settings
+	s.bar.say(words)
+}
+
+// remove takes a server out of the file, and offers a way back.
+func (s *serversScreen) remove(name string) {
+	entry := s.view.settings.Config.MCPServers[name]
+	path := []string{"mcpServers", name}
+	s.change([]config.Edit{{Path: path, Remove: true}}, func() {
+		s.back()
+		s.bar.removed(model.Quoted(name), func() {
+			s.change([]config.Edit{{Path: path, Value: entry}}, func() { s.bar.say(model.Quoted(name) + " is back.") })
+		})
+	})
+}
+
+// change makes edits, and then done.
+func (s *serversScreen) change(edits []config.Edit, done func()) {
+	s.changeBy(func(*config.Config) []config.Edit { return edits }, done)
+}
+
+// changeBy makes edits that depend on the settings in force.
+func (s *serversScreen) changeBy(edits func(*config.Config) []config.Edit, done func()) {
+	change(s.ui.ctx, s.ui, edits, func(settings control.Settings, err error) {
+		if err != nil {
+			s.bar.fail(err)
+		} else {
+			s.view.settings = settings
+			done()
+		}
+		if s.page != nil {
+			s.page.update() // a switch goes back to what is true
+		}
+	})
+}
