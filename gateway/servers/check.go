@@ -16,6 +16,7 @@ const checkPatience = 10 * time.Second
 // one that is dead is made anew. Servers that wait to be tried again are tried
 // now. It does not wait for any of them.
 func (h *Host) Check() {
+	h.opts.HTTPClient.CloseIdleConnections() // the looks themselves must not use them
 	for _, s := range h.list() {
 		select {
 		case s.look <- struct{}{}:
