@@ -55,8 +55,8 @@ func TestTray(t *testing.T) {
 	if _, err := exec.LookPath("xclip"); err != nil {
 		copying = "Copy endpoint URL (install xclip)|Copy API key (install xclip)"
 	}
-	expect(t, "the menu", labels(item.menu(t)), status+"||Open Pointsman (no windows in this build)|No waiting approvals|Pause tools||"+
-		copying+"||Launch at login (not with POINTSMAN__HOME)|Settings … (no windows in this build)||Quit")
+	expect(t, "the menu", labels(item.menu(t)), status+"||Open Pointsman|No waiting approvals|Pause tools||"+
+		copying+"||Launch at login (not with POINTSMAN__HOME)|Settings …||Quit")
 	expect(t, "the title", item.title(t), "Pointsman")
 
 	t.Run("waiting", func(t *testing.T) { p.testWaiting(t, b, item, status) })
@@ -241,6 +241,8 @@ func TestTrayOnServe(t *testing.T) {
 	p.testCopy(t, item)
 	p.testSecond(t)
 	expect(t, "there is one tray", b.trayOwner(t, os.Getpid()), "")
+	item.click(t, "Open Pointsman")
+	screen{t}.await("Pointsman")
 	p.end(t)
 	tray.ends(t, 1)
 	contains(t, "the tray's last words", tray.stderr.String(), "went away")

@@ -18,6 +18,7 @@ import (
 	"pointsman/ui/autostart"
 	"pointsman/ui/clipboard"
 	"pointsman/ui/desktop"
+	"pointsman/ui/model"
 	"pointsman/ui/tray"
 )
 
@@ -61,10 +62,7 @@ func (a *app) reside(ctx context.Context, f residentFlags) error {
 	if !errors.Is(err, control.ErrNoResident) {
 		return fmt.Errorf("looking for a running Pointsman: %w", err)
 	}
-	if f.show {
-		a.tell("Nothing opens: %s. The tray's menu has what there is.", noWindows)
-	}
-	err = a.serve(ctx, serving{loading: loading{flags: f.apply}, flags: f.serveFlags, desktop: a.desktopOf})
+	err = a.serve(ctx, serving{loading: loading{flags: f.apply}, flags: f.serveFlags, desktop: a.desktopOf, show: f.show})
 	var running *control.RunningError
 	if !errors.As(err, &running) {
 		a.tellDesktop(err)
@@ -136,16 +134,35 @@ func (a *app) desktopOptions(opts desktop.Options) desktop.Options {
 // tray on it.
 func (a *app) second(ctx context.Context, client *control.Client, home config.Home) error {
 	defer client.Close()
-	raised, err := client.Raise(ctx, control.ShowOpen)
-	var refused *control.RefusedError
-	switch {
-	case errors.As(err, &refused):
+	var state model.State
+	if err := client.Get(ctx, "/"+desktop.View, &state); err != nil {
+		return err
+	}
+	if !state.Tray {
 		return a.attachTray(ctx, client, home)
-	case err != nil:
+	}
+	return a.raise(ctx, client)
+}
+
+// raise brings the running resident's window up, or says why it does not come.
+func (a *app) raise(ctx context.Context, client *control.Client) error {
+	raised, err := client.Raise(ctx, control.ShowOpen)
+	if err != nil {
 		return err
 	}
 	a.tell("Pointsman is running already (process %d, serving %s); %s", client.Info.PID, client.Info.Listen, approvals.Visible(raised.Message))
 	return nil
+}
+
+// showRemotely shows a window of the running resident.
+func showRemotely(client *control.Client) func(context.Context, model.Action) error {
+	return func(ctx context.Context, action model.Action) error {
+		raised, err := client.Raise(ctx, string(action))
+		if err == nil && !raised.Window {
+			return errors.New(raised.Message)
+		}
+		return err
+	}
 }
 
 // attachTray shows a resident that has no tray, until either goes.
@@ -159,15 +176,14 @@ func (a *app) attachTray(ctx context.Context, client *control.Client, home confi
 	case err != nil:
 		return fmt.Errorf("locking %s: %w", lock.Path(), err)
 	case !ours:
-		a.tell("Pointsman is running already (process %d, serving %s), and is in the tray", client.Info.PID, client.Info.Listen)
-		return nil
+		return a.raise(ctx, client)
 	}
 	defer func() { _ = lock.Unlock() }() // the process's end does it, too
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	a.tell("Pointsman puts a tray on process %d, serving %s", client.Info.PID, client.Info.Listen)
 	err = desktop.New(a.desktopOptions(desktop.Options{
-		Source: desktop.Remote(client, a.clientKey(store)), Attached: true, Store: store,
+		Source: desktop.Remote(client, a.clientKey(store)), Attached: true, Store: store, Show: showRemotely(client),
 		Logger: a.logger(store.Config().Log.Level), Quit: stop,
 	})).Run(ctx)
 	if errors.Is(err, tray.ErrNoTray) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"syscall"
@@ -17,19 +18,41 @@ func dropOwnPages() {
 	if err != nil {
 		return
 	}
-	maps, err := os.Open("/proc/self/maps")
+	maps, err := os.Open("/proc/self/smaps")
 	if err != nil {
 		return
 	}
 	defer maps.Close()
-	for lines := bufio.NewScanner(maps); lines.Scan(); {
-		var from, to uintptr
+	for _, m := range cleanMappings(maps, own) {
+		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, m.from, m.to-m.from, syscall.MADV_DONTNEED)
+	}
+}
+
+// mapping is a part of the address space.
+type mapping struct{ from, to uintptr }
+
+// cleanMappings are those of a file, read from /proc/PID/smaps, whose pages are
+// all as they are in the file: nobody may write to them, and nobody has. The
+// loader writes to some before it makes them read-only, and what it wrote is not
+// in the file.
+func cleanMappings(smaps io.Reader, file string) []mapping {
+	var clean []mapping
+	ours := false
+	for lines := bufio.NewScanner(smaps); lines.Scan(); {
+		line := lines.Text()
+		var m mapping
 		var may string
-		if _, err := fmt.Sscanf(lines.Text(), "%x-%x %s", &from, &to, &may); err != nil {
+		if n, _ := fmt.Sscanf(line, "%x-%x %s", &m.from, &m.to, &may); n == 3 {
+			if ours = strings.HasSuffix(line, " "+file) && !strings.Contains(may, "w"); ours {
+				clean = append(clean, m)
+			}
 			continue
 		}
-		if strings.HasSuffix(lines.Text(), " "+own) && !strings.Contains(may, "w") {
-			_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, from, to-from, syscall.MADV_DONTNEED)
+		name, value, _ := strings.Cut(line, ":")
+		written := (name == "Anonymous" || name == "Swap") && strings.TrimSpace(value) != "0 kB"
+		if ours && written {
+			clean, ours = clean[:len(clean)-1], false
 		}
 	}
+	return clean
 }

@@ -93,6 +93,7 @@ type serving struct {
 	flags serveFlags
 	// desktop makes what shows the gateway in the tray. Nil: nothing does.
 	desktop func(*service) *desktop.Desktop
+	show    bool // open the window at once
 }
 
 // serve is the resident. It returns a *control.RunningError when there is one.

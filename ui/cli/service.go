@@ -14,6 +14,7 @@ import (
 	"pointsman/gateway/control"
 	"pointsman/ui/desktop"
 	"pointsman/ui/wake"
+	"pointsman/ui/model"
 )
 
 // service is a resident at work: a gateway, and everybody who is asked for it.
@@ -98,6 +99,9 @@ func (s *service) run(ctx context.Context, ln, door net.Listener, opts control.O
 		work.Go(func() error { s.panes.watch(ctx, s.gateway); return nil })
 	}
 	work.Go(func() error { s.watchSleep(ctx); return nil })
+	if s.how.show {
+		work.Go(func() error { s.showAtOnce(ctx); return nil })
+	}
 	work.Go(func() error {
 		<-ctx.Done()
 		s.gateway.Desk().Close() // before the streams end, so that what waits is told why
@@ -115,5 +119,16 @@ func (s *service) run(ctx context.Context, ln, door net.Listener, opts control.O
 func (s *service) watchSleep(ctx context.Context) {
 	if err := wake.Watch(ctx, s.gateway.Woke); err != nil {
 		s.log.Debug("looking for sleep when the next run begins", "reason", err)
+	}
+}
+
+// showAtOnce opens the window of a program that was started for it.
+func (s *service) showAtOnce(ctx context.Context) {
+	err := errors.New(noWindows)
+	if s.panes != nil {
+		err = s.panes.open(ctx, model.Open)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.tell("The window does not open: %v. The tray's menu has what there is.", err)
 	}
 }

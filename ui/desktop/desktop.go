@@ -138,7 +138,7 @@ func (d *Desktop) State(ctx context.Context) model.State {
 	if err != nil && ctx.Err() == nil {
 		s.Fault = "the gateway does not answer"
 	}
-	s.Attached = d.opts.Attached
+	s.Attached, s.Tray = d.opts.Attached, !d.opts.Attached
 	s.NoLaunchAtLogin = d.opts.NoLaunch
 	d.launch.tell(&s)
 	s.NoCopy = d.opts.Clipboard.Missing()

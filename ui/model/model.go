@@ -19,6 +19,7 @@ type State struct {
 	Paused    bool   // no tool may be called
 	Fault     string // what is wrong, in a few words; "" when nothing is
 	Attached  bool   // to a gateway of another process: quitting leaves that one alone
+	Tray      bool   // the gateway's own process is in the tray, or means to be
 	Quitting  bool   // Quit was chosen once while calls were in flight
 
 	LaunchAtLogin bool

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestCleanMappings: what the loader wrote is never given up.
+func TestCleanMappings(t *testing.T) {
+	const smaps = `00400000-00404000 r--p 00000000 fe:00 1 /a b/pointsman
+Size:                 16 kB
+Anonymous:             0 kB
+Swap:                  0 kB
+00404000-018d2000 r-xp 00004000 fe:00 1 /a b/pointsman
+Anonymous:             0 kB
+Swap:                  0 kB
+VmFlags: rd ex mr mw me sd
+02cd0000-02cd1000 r--p 02cd0000 fe:00 1 /a b/pointsman
+Anonymous:             4 kB
+Swap:                  0 kB
+02cd1000-02cd2000 r--p 02cd1000 fe:00 1 /a b/pointsman
+Anonymous:             0 kB
+Swap:                  4 kB
+02cd2000-02cd3000 rw-p 02cd2000 fe:00 1 /a b/pointsman
+Anonymous:             0 kB
+Swap:                  0 kB
+7f0000000000-7f0000001000 r-xp 00000000 fe:00 2 /lib/libX11.so
+Anonymous:             0 kB
+Swap:                  0 kB
+7ffe00000000-7ffe00001000 rw-p 00000000 00:00 0 [stack]
+Anonymous:             4 kB
+`
+	got := cleanMappings(strings.NewReader(smaps), "/a b/pointsman")
+	want := []mapping{{0x400000, 0x404000}, {0x404000, 0x18d2000}}
+	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("got %x, want %x", got, want)
+	}
+}
