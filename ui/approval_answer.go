@@ -129,6 +129,7 @@ func (w *approvalWindow) onKey(e *fyne.KeyEvent) {
 		w.deny()
 		return
 	}
+	w.parts.text.ScrollBy(e.Name)
 	w.parts.update(w)
 }
 

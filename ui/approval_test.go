@@ -126,6 +126,11 @@ func TestApprovalByPointer(t *testing.T) {
 			b.w.parts.approve.MouseDown(&desktop.MouseEvent{Button: desktop.MouseButtonSecondary})
 			b.w.parts.approve.MouseUp(&desktop.MouseEvent{Button: desktop.MouseButtonSecondary})
 		}, nil},
+		{"another button, held", approvals.Execute, func(b *approvalBench) {
+			b.pass(time.Second)
+			b.w.parts.approve.MouseDown(&desktop.MouseEvent{Button: desktop.MouseButtonSecondary})
+			b.pass(time.Second)
+		}, nil},
 		{"twice", approvals.Write, func(b *approvalBench) { b.pass(time.Second); b.click(); b.click(); b.pass(time.Second); b.click() }, []given{{"a", allowed()}}},
 		{"a click where a held press is needed", approvals.Destructive, func(b *approvalBench) { b.pass(time.Second); b.click(); b.click(); b.pass(time.Second) }, nil},
 		{"held", approvals.Execute, func(b *approvalBench) { b.pass(time.Second); b.press(); b.pass(850 * time.Millisecond) }, []given{{"a", allowed()}}},
@@ -513,6 +518,45 @@ func TestApprovalFits(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Whoever uses no mouse reads all of a call, too.
+func TestApprovalScrollingByKeys(t *testing.T) {
+	b := newApprovalBench(t, theme.Light)
+	req := request("a", approvals.Write)
+	req.Arguments = json.RawMessage(`{"content":"` + strings.Repeat(`line\n`, 200) + `"}`)
+	b.set(req)
+	b.pass(time.Second)
+	scroll := b.w.parts.text.scroll
+	last := float32(0)
+	for _, step := range []struct {
+		key  fyne.KeyName
+		down bool
+	}{{fyne.KeyDown, true}, {fyne.KeyPageDown, true}, {fyne.KeyEnd, true}, {fyne.KeyUp, false}, {fyne.KeyPageUp, false}, {fyne.KeyHome, false}} {
+		b.key(step.key)
+		if at := scroll.Offset.Y; at == last || at > last != step.down {
+			t.Errorf("%s moves from %v to %v", step.key, last, at)
+		}
+		last = scroll.Offset.Y
+	}
+	if last != 0 {
+		t.Errorf("Home leads to %v", last)
+	}
+	b.wantAnswers()
+}
+
+// BenchmarkApprovalLarge shows a megabyte of arguments.
+func BenchmarkApprovalLarge(b *testing.B) {
+	args, err := json.Marshal(map[string]string{"content": strings.Repeat("0123456789 world\n", 1<<16)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := newTextView()
+	text.Resize(fyne.NewSize(640, 400))
+	b.SetBytes(int64(len(args)))
+	for b.Loop() {
+		text.SetLines(model.ArgumentLines(args))
 	}
 }
 

@@ -50,6 +50,22 @@ func (v *textView) GoTo(heading string) {
 	}
 }
 
+// ScrollBy moves as a key says, and reports whether it is one that does.
+func (v *textView) ScrollBy(key fyne.KeyName) bool {
+	row := v.rows.height()
+	page := max(row, v.scroll.Size().Height-row)
+	by := map[fyne.KeyName]float32{
+		fyne.KeyUp: -row, fyne.KeyDown: row, fyne.KeyPageUp: -page, fyne.KeyPageDown: page,
+		fyne.KeyHome: -v.scroll.Offset.Y, fyne.KeyEnd: v.rows.MinSize().Height,
+	}[key]
+	if by == 0 {
+		return false
+	}
+	v.scroll.ScrollToOffset(fyne.NewPos(0, v.scroll.Offset.Y+by)) // no further than there is text
+	v.rows.Refresh()
+	return true
+}
+
 // Resize breaks the lines anew when another number of columns fits.
 func (v *textView) Resize(size fyne.Size) {
 	v.BaseWidget.Resize(size)
