@@ -552,6 +552,7 @@ func BenchmarkApprovalLarge(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	test.NewTempApp(b)
 	text := newTextView()
 	text.Resize(fyne.NewSize(640, 400))
 	b.SetBytes(int64(len(args)))
