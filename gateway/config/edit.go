@@ -18,7 +18,7 @@ import (
 // default and an entry goes away. Lists are changed as a whole.
 //
 // A Secret that is masked (see Secret.MarshalText) stays what it was in that
-// place.
+// place, also in an entry that an Edit has removed and another one brings back.
 //
 // Its JSON holds secrets as they are: it is for the control socket alone.
 type Edit struct {

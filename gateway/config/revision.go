@@ -56,7 +56,8 @@ func (s *Store) Edit(revision string, edits []Edit) error {
 		}
 		var errs []error
 		for _, e := range edits {
-			errs = append(errs, e.apply(c))
+			s.removed.note(c, e)
+			errs = append(errs, s.removed.restore(c, e).apply(c))
 		}
 		return errors.Join(errs...)
 	})

@@ -37,6 +37,8 @@ type Store struct {
 	notices   []Problem // of the .env file; also in problems
 	failed    string    // the last error that was told, so that it is told once
 	watchers  []*watcher
+
+	removed removed
 }
 
 // Change tells a watcher what happened to the configuration.
