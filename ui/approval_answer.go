@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
 
 	"pointsman/approvals"
 	"pointsman/ui/model"
@@ -122,8 +123,8 @@ func (w *approvalWindow) onRune(r rune) {
 
 // onKey hears any other key that no entry took. Space and Enter are among them.
 func (w *approvalWindow) onKey(e *fyne.KeyEvent) {
-	if isDigit(e.Name) {
-		return // it comes as a character, too
+	if isDigit(e.Name) || isModifier(e.Name) {
+		return // a digit comes as a character, too, on some keyboards with Shift
 	}
 	if w.guard.Key() && e.Name == fyne.KeyEscape {
 		w.deny()
@@ -134,6 +135,16 @@ func (w *approvalWindow) onKey(e *fyne.KeyEvent) {
 }
 
 func isDigit(name fyne.KeyName) bool { return len(name) == 1 && name[0] >= '0' && name[0] <= '9' }
+
+func isModifier(name fyne.KeyName) bool {
+	switch name {
+	case desktop.KeyShiftLeft, desktop.KeyShiftRight, desktop.KeyControlLeft, desktop.KeyControlRight,
+		desktop.KeyAltLeft, desktop.KeyAltRight, desktop.KeySuperLeft, desktop.KeySuperRight, desktop.KeyCapsLock:
+		return true
+	default:
+		return false
+	}
+}
 
 func (w *approvalWindow) onPress() {
 	w.guard.Press()

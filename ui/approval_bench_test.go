@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -182,12 +183,13 @@ func (b *approvalBench) wantAnswers(want ...given) {
 	for i, got := range b.given {
 		w := want[i]
 		w.d.ID, w.d.Approver = w.id, approvals.ByDesk
-		gotText, _ := json.Marshal(got)
-		wantText, _ := json.Marshal(w)
-		gotD, _ := json.Marshal(got.d)
-		wantD, _ := json.Marshal(w.d)
+		gotD, err1 := json.Marshal(got.d)
+		wantD, err2 := json.Marshal(w.d)
+		if err := errors.Join(err1, err2); err != nil {
+			b.t.Fatal(err)
+		}
 		if got.id != w.id || string(gotD) != string(wantD) {
-			b.t.Errorf("answer %d is %s %s, want %s %s", i, gotText, gotD, wantText, wantD)
+			b.t.Errorf("answer %d is to %s, %s; want to %s, %s", i, got.id, gotD, w.id, wantD)
 		}
 	}
 }

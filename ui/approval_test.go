@@ -1,10 +1,9 @@
 package ui
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -185,6 +184,14 @@ func TestApprovalByKeys(t *testing.T) {
 		want []given
 	}{
 		{"the two digits", func(b *approvalBench) { b.pass(time.Second); b.typed(b.w.guard.Code()) }, []given{{"a", allowed()}}},
+		{"on a keyboard that has digits with Shift", func(b *approvalBench) {
+			b.pass(time.Second)
+			for _, r := range b.w.guard.Code() {
+				b.key(desktop.KeyShiftLeft)
+				b.key(fyne.KeyName(r))
+				b.typed(string(r))
+			}
+		}, []given{{"a", allowed()}}},
 		{"with the keyboard on a button", func(b *approvalBench) {
 			b.pass(time.Second)
 			b.canvas().Focus(b.w.parts.remember)
@@ -325,270 +332,23 @@ func TestApprovalAnswerLost(t *testing.T) {
 	})
 }
 
-func TestApprovalEditing(t *testing.T) {
+// An answer that nobody takes ends with the window.
+func TestApprovalCloseWhileAnswering(t *testing.T) {
 	b := newApprovalBench(t, theme.Light)
-	req := request("a", approvals.Write)
-	req.Arguments = json.RawMessage(`{"path":"/tmp/a","n":1}`)
-	b.w.opts.Validate = func(_ approvals.Request, args json.RawMessage) error {
-		if strings.Contains(string(args), "13") {
-			return errors.New("n must not be 13")
-		}
-		return nil
+	ended := make(chan error, 1)
+	b.w.opts.Answer = func(ctx context.Context, _ string, _ approvals.Decision) (bool, error) {
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return false, ctx.Err()
 	}
-	b.set(req)
-	b.pass(time.Second)
-	p := b.w.parts
-
-	test.Tap(p.edit)
-	if !p.editor.Visible() || p.text.Visible() || p.undo.Hidden {
-		t.Fatal("no editor")
-	}
-	for _, bad := range []struct{ text, fault string }{
-		{"{\"n\": 2,\n}", "line 2, column 1: invalid character '}' looking for beginning of object key string"},
-		{`[]`, "not a JSON object"},
-		{`{"n":13}`, "n must not be 13"},
-	} {
-		p.editor.SetText(bad.text)
-		if p.fault.Text != bad.fault || p.fault.Hidden || p.approve.ready {
-			t.Errorf("%s: fault %q, ready %v", bad.text, p.fault.Text, p.approve.ready)
-		}
-		b.click()
-		b.typed(b.w.guard.Code())
-	}
-	b.wantAnswers()
-
-	p.editor.SetText(`{"path": "/tmp/b", "n": 2}`)
-	test.Tap(p.edit)
-	b.settle()
-	if p.editor.Visible() || !strings.Contains(fmt.Sprint(p.text.lines), "/tmp/b") || !strings.Contains(fmt.Sprint(p.text.lines), sectionEdited) {
-		t.Errorf("what is shown: %v", p.text.lines)
-	}
-	b.w.onChoose(b.choice("For this run", "These exact arguments"))
-	b.click()
-	d := allowed()
-	d.Arguments = json.RawMessage(`{"path":"/tmp/b","n":2}`)
-	d.Scope = &approvals.Scope{Lifetime: approvals.ForRun, ExactArguments: true}
-	b.wantAnswers(given{"a", d})
-}
-
-func TestApprovalEditingUndone(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		act  func(b *approvalBench)
-	}{
-		{"undone", func(b *approvalBench) { b.w.parts.editor.SetText("{"); test.Tap(b.w.parts.undo) }},
-		{"typed back", func(b *approvalBench) {
-			as := b.w.parts.editor.Text
-			b.w.parts.editor.SetText("{}")
-			b.w.parts.editor.SetText(as)
-		}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			b := newApprovalBench(t, theme.Light)
-			b.set(request("a", approvals.Write))
-			b.pass(time.Second)
-			test.Tap(b.w.parts.edit)
-			tt.act(b)
-			b.click()
-			b.wantAnswers(given{"a", allowed()})
-		})
-	}
-}
-
-func TestApprovalRemembering(t *testing.T) {
-	run := &approvals.Scope{Lifetime: approvals.ForRun, ExactArguments: true}
-	always := &approvals.Scope{Lifetime: approvals.Always}
-	under := &approvals.Scope{Lifetime: approvals.Always, PathPrefix: "/home/me/src"}
-	with := func(d approvals.Decision, s *approvals.Scope) approvals.Decision { d.Scope = s; return d }
-	for _, tt := range []struct {
-		name         string
-		group, title string
-		deny         bool
-		button       string
-		want         approvals.Decision
-	}{
-		{"approved", "For this run", "These exact arguments", false, "Approve for this run", with(allowed(), run)},
-		{"denied", "Always", "Any arguments", true, "Deny always", with(denied(""), always)},
-		{"under a folder", "Always", "Only under /home/me/src", false, "Approve always", with(allowed(), under)},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			b := newApprovalBench(t, theme.Light)
-			b.set(request("a", approvals.Write), request("b", approvals.Write))
-			b.pass(time.Second)
-			test.Tap(b.w.parts.remember)
-			b.pick(tt.group, tt.title)
-			p := b.w.parts
-			if tt.deny {
-				if p.deny.Text != tt.button {
-					t.Errorf("button %q", p.deny.Text)
-				}
-				test.Tap(p.deny)
-			} else {
-				if p.approve.text != tt.button {
-					t.Errorf("button %q", p.approve.text)
-				}
-				b.click()
-			}
-			b.wantAnswers(given{"a", tt.want})
-			if p.remember.Text != model.ThisCallOnly || p.sentence.Visible() || p.deny.Text != "Deny" {
-				t.Errorf("the choice outlives its request: %q", p.remember.Text)
-			}
-		})
-	}
-}
-
-// pick chooses from the menu that is open.
-func (b *approvalBench) pick(group, title string) {
-	b.t.Helper()
-	if b.canvas().Overlays().Top() == nil {
-		b.t.Fatal("no menu is open")
-	}
-	for _, item := range b.w.menu().Items {
-		if item.Label != group {
-			continue
-		}
-		for _, choice := range item.ChildMenu.Items {
-			if choice.Label == title {
-				choice.Action()
-				return
-			}
-		}
-	}
-	b.t.Fatalf("the menu has no %q under %q", title, group)
-}
-
-// A permission of what is always asked about would never hold, so none is given
-// that says it would.
-func TestApprovalAlwaysAsked(t *testing.T) {
-	b := newApprovalBench(t, theme.Light)
-	req := request("a", approvals.Write)
-	req.AlwaysAsk = true
-	b.set(req)
-	b.pass(time.Second)
-	b.w.onChoose(b.choice("Always", "Any arguments"))
-	b.click()
-	b.wantAnswers()
-	b.w.onChoose(model.ScopeChoice{})
-	b.click()
-	b.wantAnswers(given{"a", allowed()})
-}
-
-// What is chosen for one set of paths is not kept for another.
-func TestApprovalFolderOfOtherArguments(t *testing.T) {
-	b := newApprovalBench(t, theme.Light)
 	b.set(request("a", approvals.Write))
-	b.pass(time.Second)
-	b.w.onChoose(b.choice("Always", "Only under /home/me/src"))
-	test.Tap(b.w.parts.edit)
-	b.w.parts.editor.SetText(`{"path":"/etc/passwd"}`)
-	b.click()
-	d := allowed()
-	d.Arguments = json.RawMessage(`{"path":"/etc/passwd"}`)
-	b.wantAnswers(given{"a", d})
-}
-
-// Every button and the digits stay in sight, however small the window and
-// however long the names.
-func TestApprovalFits(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		req  func(*approvals.Request)
-	}{
-		{"short names", func(*approvals.Request) {}},
-		{"long names", func(r *approvals.Request) {
-			long := strings.Repeat("长い名前🙂", 60)
-			r.Tool, r.Server, r.Client, r.CWD, r.Model = long, long, long, "/"+long, long
-			r.PlanStep, r.Reason, r.Evidence = long, long, []string{long, long}
-		}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			b := newApprovalBench(t, theme.Dark)
-			size := fyne.NewSize(560, 480)
-			b.w.win.Resize(size)
-			req := request("a", approvals.Destructive)
-			tt.req(&req)
-			b.set(req, request("b", approvals.Write))
-			b.pass(time.Second)
-			p := b.w.parts
-			for name, o := range map[string]fyne.CanvasObject{"deny": p.deny, "approve": p.approve, "digits": p.digits, "remember": p.remember, "text": p.text, "time": p.left} {
-				at := fyne.CurrentApp().Driver().AbsolutePositionForObject(o)
-				end := at.AddXY(o.Size().Width, o.Size().Height)
-				if at.X < 0 || at.Y < 0 || end.X > size.Width || end.Y > size.Height || o.Size().Height < o.MinSize().Height {
-					t.Errorf("%s stands from %v to %v with %v, in a window of %v", name, at, end, o.MinSize(), size)
-				}
-			}
-		})
+	test.Tap(b.w.parts.deny)
+	if !b.w.parts.deny.Disabled() || b.w.parts.approve.text != "Sending …" {
+		t.Error("it does not show that an answer is on its way")
 	}
-}
-
-// Whoever uses no mouse reads all of a call, too.
-func TestApprovalScrollingByKeys(t *testing.T) {
-	b := newApprovalBench(t, theme.Light)
-	req := request("a", approvals.Write)
-	req.Arguments = json.RawMessage(`{"content":"` + strings.Repeat(`line\n`, 200) + `"}`)
-	b.set(req)
-	b.pass(time.Second)
-	scroll := b.w.parts.text.scroll
-	last := float32(0)
-	for _, step := range []struct {
-		key  fyne.KeyName
-		down bool
-	}{{fyne.KeyDown, true}, {fyne.KeyPageDown, true}, {fyne.KeyEnd, true}, {fyne.KeyUp, false}, {fyne.KeyPageUp, false}, {fyne.KeyHome, false}} {
-		b.key(step.key)
-		if at := scroll.Offset.Y; at == last || at > last != step.down {
-			t.Errorf("%s moves from %v to %v", step.key, last, at)
-		}
-		last = scroll.Offset.Y
+	b.w.Close()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the answer ended with %v", err)
 	}
-	if last != 0 {
-		t.Errorf("Home leads to %v", last)
-	}
-	b.wantAnswers()
-}
-
-// BenchmarkApprovalLarge shows a megabyte of arguments.
-func BenchmarkApprovalLarge(b *testing.B) {
-	args, err := json.Marshal(map[string]string{"content": strings.Repeat("0123456789 world\n", 1<<16)})
-	if err != nil {
-		b.Fatal(err)
-	}
-	test.NewTempApp(b)
-	text := newTextView()
-	text.Resize(fyne.NewSize(640, 400))
-	b.SetBytes(int64(len(args)))
-	for b.Loop() {
-		text.SetLines(model.ArgumentLines(args))
-	}
-}
-
-// A megabyte of arguments is whole, and few of its rows have objects.
-func TestApprovalLargeArguments(t *testing.T) {
-	b := newApprovalBench(t, theme.Light)
-	req := request("a", approvals.Write)
-	args, err := json.Marshal(map[string]string{"path": "/home/me/a", "content": strings.Repeat("0123456789 world\n", 1<<16) + "the end"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Arguments = args
-	b.set(req)
-	text := b.w.parts.text
-	if n := len(text.rows.rows); n < 1<<16 {
-		t.Fatalf("%d rows", n)
-	}
-	text.GoTo(sectionDetails)
-	var drawn []string
-	for _, o := range test.WidgetRenderer(text.rows).Objects() {
-		if c, ok := o.(interface{ MinSize() fyne.Size }); ok && c.MinSize().Width > 0 {
-			drawn = append(drawn, fmt.Sprint(o))
-		}
-	}
-	if n := len(test.WidgetRenderer(text.rows).Objects()); n > 300 {
-		t.Errorf("%d objects are drawn", n)
-	}
-	if !strings.Contains(strings.Join(drawn, " "), "the end") && !strings.Contains(strings.Join(drawn, " "), "About this call") {
-		t.Error("the end is not in sight")
-	}
-	if !b.w.parts.edit.Disabled() {
-		t.Error("so much can hardly be edited")
-	}
+	b.w.Close()
 }
