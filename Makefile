@@ -8,7 +8,11 @@ BIN       := bin/pointsman
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
-.PHONY: all deps build headless run demo test npm copilot lint cross bench clean
+# Fyne checks in every call whether it is on its own goroutine, unless it is told
+# that the program has seen to that.
+RELEASE   := -tags migrated_fynedo -ldflags '$(LDFLAGS)'
+
+.PHONY: all deps build debug headless windows run demo test npm copilot shots lint cross bench clean
 
 all: build
 
@@ -18,11 +22,23 @@ deps:
 
 ## build: the program, in bin/
 build:
-	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) .
+	$(GO) build $(RELEASE) -o $(BIN) .
+
+## debug: the program with the race detector, and with Fyne's checks
+debug:
+	$(GO) build -race -o $(BIN)-debug .
 
 ## headless: one static binary with every door but the windows
 headless:
 	CGO_ENABLED=0 $(GO) build -tags headless -ldflags '$(LDFLAGS)' -o $(BIN)-headless .
+
+## windows: the program for Windows, for the console and without one, in bin/
+windows:
+	@scripts/deps.sh windows
+	$(WINDOWS) $(GO) build $(RELEASE) -o $(BIN).exe .
+	$(WINDOWS) $(GO) build -tags migrated_fynedo -ldflags '$(LDFLAGS) -H windowsgui' -o $(BIN)w.exe .
+
+WINDOWS := CGO_ENABLED=1 GOOS=windows GOARCH=amd64 CC=x86_64-w64-mingw32-gcc
 
 ## run: serve with your own configuration
 run: build
@@ -54,6 +70,11 @@ copilot: test/copilot/node_modules/.installed
 test/copilot/node_modules/.installed: test/copilot/package-lock.json
 	cd test/copilot && npm install --no-save --no-fund --no-audit --ignore-scripts --fetch-retries 1
 	@touch $@
+
+## shots: pictures of every screen, light and dark, in shots/
+shots: deps
+	@mkdir -p shots
+	POINTSMAN_E2E_SHOTS=$(CURDIR)/shots $(GO) test ./e2e -run '^TestShots$$' -count 1 -v
 
 ## lint: formatting, vet, staticcheck, known vulnerabilities, go.mod
 lint: cross

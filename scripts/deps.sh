@@ -1,7 +1,8 @@
 #!/bin/sh
 # Finds what building and testing Pointsman needs and installs what is missing:
 # with apt where it can, else it says what to install.
-# usage: deps.sh [go]    with "go", only what building without windows needs
+# usage: deps.sh [go|windows]    with "go", only what building without windows
+# needs; with "windows", what building for Windows needs
 set -eu
 
 missing=""
@@ -20,10 +21,13 @@ if [ "${1:-all}" = all ]; then
 		for header in GL/gl.h X11/Xlib.h X11/extensions/Xrandr.h X11/Xcursor/Xcursor.h X11/extensions/Xinerama.h X11/extensions/XInput2.h X11/extensions/xf86vmode.h; do
 			[ -e "/usr/include/$header" ] || { need headers; break; }
 		done
-		for program in Xvfb openbox xfce4-panel dbus-run-session gnome-keyring-daemon gdbus xdotool xclip; do
+		for program in Xvfb openbox xfce4-panel dbus-run-session gnome-keyring-daemon gdbus xdotool xclip secret-tool xev; do
 			have "$program" || { want desktop; break; }
 		done
 	fi
+fi
+if [ "${1:-}" = windows ]; then
+	have x86_64-w64-mingw32-gcc || need mingw
 fi
 [ -n "$missing$wanted" ] || exit 0
 
@@ -33,8 +37,9 @@ for m in $missing $wanted; do
 	go) packages="$packages golang-go" ;;
 	cc) packages="$packages gcc libc6-dev" ;;
 	node) packages="$packages nodejs npm" ;;
+	mingw) packages="$packages gcc-mingw-w64-x86-64" ;;
 	headers) packages="$packages libgl1-mesa-dev xorg-dev" ;;
-	desktop) packages="$packages xvfb openbox xfce4-panel xfconf dbus libglib2.0-bin gnome-keyring xdotool xclip x11-utils imagemagick fonts-dejavu-core" ;;
+	desktop) packages="$packages xvfb openbox xfce4-panel xfconf dbus libglib2.0-bin gnome-keyring libsecret-tools xdotool xclip x11-utils imagemagick libgl1-mesa-dri fonts-dejavu-core" ;;
 	esac
 done
 

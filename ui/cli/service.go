@@ -13,8 +13,8 @@ import (
 	"pointsman/gateway/config"
 	"pointsman/gateway/control"
 	"pointsman/ui/desktop"
-	"pointsman/ui/wake"
 	"pointsman/ui/model"
+	"pointsman/ui/wake"
 )
 
 // service is a resident at work: a gateway, and everybody who is asked for it.
