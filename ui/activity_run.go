@@ -44,7 +44,7 @@ func newRunView(s *activityScreen) *runView {
 	v := &runView{screen: s, title: part.Subheading(""), line: part.Muted(""), reason: part.Words(""), icon: widget.NewIcon(nil), none: part.Muted("")}
 	v.reason.Importance = widget.DangerImportance
 	v.why = part.Tight(v.reason)
-	v.none.Alignment = fyne.TextAlignCenter
+	v.none.Truncation = fyne.TextTruncateOff
 	v.stop = widget.NewButtonWithIcon("Stop", theme.Icon("stop", theme.ColorDestructive), v.onStop)
 	v.plan = newPlanView()
 	v.calls = widget.NewList(v.count, v.newRow, v.setCall)

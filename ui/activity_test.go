@@ -362,9 +362,7 @@ func TestActivitySearches(t *testing.T) {
 		{"cleared", s.bar.clear, 20},
 		{"runs that failed, or a call of theirs", func() { s.bar.outcome.pick.SetSelected("Failed") }, 20},
 		{"runs with nothing of a kind", func() { s.bar.outcome.pick.SetSelected("Timed out") }, 0},
-		{"cleared again", func() {
-			test.Tap(s.page.Objects[0].(*fyne.Container).Objects[0].(*fyne.Container).Objects[0].(*fyne.Container).Objects[4].(*fyne.Container).Objects[0].(*widget.Button))
-		}, 20},
+		{"cleared again", func() { test.Tap(button(t, s.page, "Show everything")) }, 20},
 		{"a server and its tool", func() { s.bar.server.pick.SetSelected("git"); s.bar.tool.pick.SetSelected("push") }, 20},
 		{"and a day", func() { s.bar.days.pick.SetSelected("Today") }, 20},
 		{"and a day before them", func() { s.bar.days.pick.SetSelected("Yesterday") }, 0},
@@ -477,6 +475,14 @@ func TestActivityTicksOnlyWhileSomethingRuns(t *testing.T) {
 		return n
 	}
 	b.until("the call spins", func() bool { return spinning() == 1 })
+	r.events <- loop.Event{Kind: loop.RunStarted, Run: "without calls", Time: noon}
+	b.until("another run is there", func() bool { return s.state.Find("without calls") != nil })
+	s.run.open(s.state.Find("without calls"))
+	if n := spinning(); n != 0 {
+		t.Errorf("%d calls spin out of sight", n)
+	}
+	s.run.open(s.state.Find("a"))
+	b.until("the call spins again", func() bool { return spinning() == 1 })
 	b.leave()
 	b.until("it ticks no more", func() bool { return s.tick == nil })
 	if n := spinning(); n != 0 {
@@ -534,5 +540,27 @@ func BenchmarkActivityEvent(b *testing.B) {
 		i++
 		s.apply(loop.Event{Kind: loop.CallRunning, Run: "live", Record: fmt.Sprint(i % 500), Time: noon, Arguments: json.RawMessage(`{"path":"/a/b"}`)})
 		s.showChanges()
+	}
+}
+
+// BenchmarkActivityScrolls is a step of one row through 10,000 past runs.
+func BenchmarkActivityScrolls(b *testing.B) {
+	bench := newScreenBench(b, theme.Light, -1)
+	r := &fakeResident{events: make(chan loop.Event)}
+	s := newActivity(bench.ui, r.source(), func() time.Time { return noon })
+	bench.show(s)
+	bench.until("the journal was read", func() bool { return !s.list.loading && r.count() > 0 })
+	runs := make([]journal.Run, 10_000)
+	for i := range runs {
+		runs[i] = journal.Run{ID: fmt.Sprint(i), Time: noon.Add(-time.Duration(i) * time.Minute), Client: oddNames[i%5], Model: "gpt-6-sol", Outcome: journal.OK, DurationMS: int64(i)}
+	}
+	s.state.AddPast(runs)
+	s.showState()
+	offset := float32(0)
+	for b.Loop() {
+		if offset += 50; offset > 400_000 {
+			offset = 0
+		}
+		s.list.list.ScrollToOffset(offset)
 	}
 }

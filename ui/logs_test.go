@@ -113,8 +113,8 @@ func TestLogsOfServers(t *testing.T) {
 func TestLogsOfAnySize(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pointsman.log")
 	var long strings.Builder
-	for i := range 60_000 {
-		fmt.Fprintf(&long, "level=INFO msg=\"line %d of very many\"\n", i)
+	for i := range 6000 {
+		fmt.Fprintf(&long, "level=INFO msg=\"line %d of many%s\"\n", i, strings.Repeat(" and more", 40))
 	}
 	write(t, path, long.String())
 	b, s := newLogsBench(t, theme.Light, path)
@@ -122,7 +122,7 @@ func TestLogsOfAnySize(t *testing.T) {
 	if first := s.log.Line(0).Text; !strings.HasPrefix(first, "line ") {
 		t.Errorf("the first line is cut: %q", first)
 	}
-	if last := s.log.Line(s.log.Len() - 1).Text; last != "line 59999 of very many" {
+	if last := s.log.Line(s.log.Len() - 1).Text; !strings.HasPrefix(last, "line 5999 of many") {
 		t.Errorf("the last line is %q", last)
 	}
 }
