@@ -438,8 +438,9 @@ func TestListChanged(t *testing.T) {
 }
 
 func TestApplyRestartsOnlyWhatChanged(t *testing.T) {
-	same, changes := fakeServer(t, "normal"), fakeServer(t, "normal")
+	same, changes, prefix := fakeServer(t, "normal"), fakeServer(t, "normal"), "other"
 	h := start(t, servers.Options{}, map[string]config.MCPServer{"same": same, "changes": changes, "goes": fakeServer(t, "normal")})
+	same.Tools, same.Prefix = []string{"pid"}, &prefix // what is offered is not the server's business
 	pidSame, pidChanges := h.text("same", "pid", `{}`), h.text("changes", "pid", `{}`)
 	changes.Args = []string{"ignored"}
 	h.Apply(map[string]config.MCPServer{"same": same, "changes": changes}, nil)

@@ -172,12 +172,13 @@ func (h *Host) startLocked(s *server) {
 
 // Apply sets the servers that are wanted: entries, less those whose name is in
 // disabled, plus the built-in ones. Only servers whose entry changed are
-// restarted. It does not wait for any of them.
+// restarted, and those not whose tools alone are offered otherwise. It does not
+// wait for any of them.
 func (h *Host) Apply(entries map[string]config.MCPServer, disabled []string) {
 	wanted := h.wanted(entries, disabled)
 	h.mu.Lock()
 	for name, s := range h.servers {
-		if entry, ok := wanted[name]; !ok || !reflect.DeepEqual(s.entry, entry) {
+		if entry, ok := wanted[name]; !ok || !sameConnection(s.entry, entry) {
 			s.end()
 			delete(h.servers, name)
 		}
@@ -191,6 +192,14 @@ func (h *Host) Apply(entries map[string]config.MCPServer, disabled []string) {
 	}
 	h.mu.Unlock()
 	h.opts.OnChange()
+}
+
+// sameConnection reports whether two entries come to the same connection. Which
+// of its tools are offered, and under what names, is not the connection's
+// business.
+func sameConnection(a, b config.MCPServer) bool {
+	a.Tools, a.Prefix = b.Tools, b.Prefix
+	return reflect.DeepEqual(a, b)
 }
 
 // wanted returns the entries with the disabled and the built-in ones worked in.
