@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -185,6 +186,7 @@ func walk(o fyne.CanvasObject, see func(fyne.CanvasObject) bool) bool {
 	switch o := o.(type) {
 	case *fyne.Container:
 		inner = o.Objects
+	case *widget.Entry, *widget.SelectEntry: // what they are made of is theirs
 	case fyne.Widget:
 		inner = test.WidgetRenderer(o).Objects()
 	}
@@ -290,4 +292,52 @@ func (b *formsBench) arranged(name string) {
 	b.window.Resize(size.AddWidthHeight(2, 2))
 	b.window.Resize(size)
 	b.shot(name)
+}
+
+// check taps the last check box in sight with that label.
+func (b *formsBench) check(label string) {
+	b.t.Helper()
+	var found *widget.Check
+	b.each(func(o fyne.CanvasObject) bool {
+		if check, ok := o.(*widget.Check); ok && check.Text == label {
+			found = check
+		}
+		return false
+	})
+	if found == nil {
+		b.t.Fatalf("there is no check box %q; in sight is:\n%s", label, b.words())
+	}
+	test.Tap(found)
+}
+
+// choose chooses one of some radio buttons.
+func (b *formsBench) choose(option string) {
+	b.t.Helper()
+	found := b.each(func(o fyne.CanvasObject) bool {
+		group, ok := o.(*widget.RadioGroup)
+		if ok && slices.Contains(group.Options, option) {
+			group.SetSelected(option)
+			return true
+		}
+		return false
+	})
+	if !found {
+		b.t.Fatalf("there is no choice %q; in sight is:\n%s", option, b.words())
+	}
+}
+
+// wantFile checks what the configuration file holds, and does not.
+func (b *formsBench) wantFile(want []string, not ...string) {
+	b.t.Helper()
+	text := b.file()
+	for _, part := range want {
+		if !strings.Contains(text, part) {
+			b.t.Errorf("the file does not hold %q:\n%s", part, text)
+		}
+	}
+	for _, part := range not {
+		if strings.Contains(text, part) {
+			b.t.Errorf("the file holds %q:\n%s", part, text)
+		}
+	}
 }

@@ -104,8 +104,8 @@ func (f *serverForm) column() fyne.CanvasObject {
 
 func (f *serverForm) head() fyne.CanvasObject {
 	title := "Add a server"
-	if f.start.Was() != "" {
-		title = "Edit " + model.OneLine(f.start.Was())
+	if f.start.Was() != "" || f.start.Builtin {
+		title = "Edit " + model.OneLine(f.start.Name)
 	}
 	return container.NewVBox(part.Heading(title), part.Gap(0.5))
 }

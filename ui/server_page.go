@@ -27,6 +27,7 @@ type serverPage struct {
 	about  *widget.Label
 	fault  *widget.Label
 	on     *widget.Check
+	remove *widget.Button
 	trial  *formTrial
 	search *widget.Entry
 	count  *widget.Label
@@ -63,18 +64,18 @@ func newServerPage(s *serversScreen, name string) *serverPage {
 func (p *serverPage) actions() fyne.CanvasObject {
 	s := p.screen
 	edit := widget.NewButtonWithIcon("Edit", theme.Icon("write", theme.ColorMuted), func() {
-		s.edit(model.SavedServer(p.name, s.view.settings.Config.MCPServers[p.name]))
+		s.edit(model.OpenServer(s.view.settings.Config, p.name))
 	})
 	test := widget.NewButtonWithIcon("Test", theme.Icon("play", theme.ColorMuted), func() {
-		tryServer(s, p.trial, p.name, s.view.settings.Config.MCPServers[p.name], nil)
+		tryServer(s, p.trial, p.name, model.ServerEntry(s.view.settings.Config, p.name), nil)
 	})
 	log := widget.NewButtonWithIcon("Output", theme.Icon("logs", theme.ColorMuted), p.onLog)
-	remove := widget.NewButtonWithIcon("Remove", theme.Icon("remove", theme.ColorMuted), func() { s.remove(p.name) })
+	p.remove = widget.NewButtonWithIcon("Remove", theme.Icon("remove", theme.ColorMuted), func() { s.remove(p.name) })
 	restart := widget.NewButtonWithIcon("Restart", theme.Icon("restart", fynetheme.ColorNameDisabled), nil)
 	restart.Disable()
 	stop := widget.NewButtonWithIcon("Stop", theme.Icon("stop", fynetheme.ColorNameDisabled), nil)
 	stop.Disable()
-	return container.NewVBox(container.NewHBox(p.on, edit, test, log, remove, restart, stop),
+	return container.NewVBox(container.NewHBox(p.on, edit, test, log, p.remove, restart, stop),
 		part.Muted("Restart and stop are not built yet. Switching it off and on does both."))
 }
 
@@ -83,7 +84,7 @@ func (p *serverPage) update() {
 	view := p.screen.view
 	entry, there := view.settings.Config.MCPServers[p.name]
 	status, known := view.statusOf(p.name)
-	if !there && !known {
+	if !there && !(known && status.Transport == "builtin") {
 		p.screen.back() // somebody has removed it
 		return
 	}
@@ -92,6 +93,7 @@ func (p *serverPage) update() {
 	p.about.SetText(line.About)
 	p.fault.SetText(model.Sentence(status.Live.Error))
 	setShown(p.fault, status.Live.Error != "")
+	setEnabled(p.remove, there) // what comes with the program can only be switched off
 	p.on.OnChanged = nil
 	p.on.SetChecked(!entry.Disabled)
 	p.on.OnChanged = p.onSwitch
@@ -115,14 +117,16 @@ func (p *serverPage) updateTools() {
 }
 
 func (p *serverPage) onSwitch(on bool) {
-	p.screen.change([]config.Edit{{Path: []string{"mcpServers", p.name, "disabled"}, Value: !on, Remove: on}}, func() {})
+	p.screen.changeBy(func(cfg *config.Config) []config.Edit {
+		return model.PartEdits(cfg, p.name, config.Edit{Path: []string{"mcpServers", p.name, "disabled"}, Value: !on, Remove: on})
+	}, func() {})
 }
 
 // onOffer lets a tool be offered, or not.
 func (p *serverPage) onOffer(t model.ServerTool, on bool) {
 	rows := p.screen.view.tools
 	p.screen.changeBy(func(cfg *config.Config) []config.Edit {
-		return []config.Edit{model.OfferEdit(cfg, rows, t.Row, on)}
+		return model.OfferEdits(cfg, rows, t.Row, on)
 	}, func() {})
 }
 

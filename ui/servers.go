@@ -31,6 +31,7 @@ type serversScreen struct {
 	lines []model.ServerLine
 	empty *fyne.Container
 	page  *serverPage // the server that is shown; nil: none
+	form  *serverForm // what was opened last; nil: nothing
 }
 
 // serversView is what the screen shows, all of one moment.
@@ -66,13 +67,13 @@ func (s *serversScreen) enter(ctx context.Context) {
 func (s *serversScreen) fetch(ctx context.Context) (serversView, error) {
 	var view serversView
 	var err error
-	if view.settings, err = s.ui.client.Settings(ctx); err != nil {
-		return view, err
-	}
 	if err = s.ui.client.Get(ctx, "/servers", &view.status); err != nil {
 		return view, err
 	}
-	view.tools, err = s.ui.client.Tools(ctx)
+	if view.tools, err = s.ui.client.Tools(ctx); err != nil {
+		return view, err
+	}
+	view.settings, err = s.ui.client.Settings(ctx) // last: what is listed above is in them, unless it is gone
 	return view, err
 }
 
@@ -138,7 +139,8 @@ func (s *serversScreen) edit(f model.ServerForm) {
 		return
 	}
 	s.page = nil
-	s.turn(newServerForm(s, f).object)
+	s.form = newServerForm(s, f)
+	s.turn(s.form.object)
 }
 
 func (s *serversScreen) onPaste() {

@@ -72,6 +72,26 @@ func PastedServer(name string, entry config.MCPServer) ServerForm {
 	return formOf(name, entry, pastedPair)
 }
 
+// OpenServer is the form of a server that there is: of its entry, or of the one
+// that it does without because it comes with the program.
+func OpenServer(cfg *config.Config, name string) ServerForm {
+	entry, there := cfg.MCPServers[name]
+	if !there {
+		return formOf(name, ServerEntry(cfg, name), savedPair)
+	}
+	return SavedServer(name, entry)
+}
+
+// ServerEntry is the entry of a server that there is, see OpenServer.
+func ServerEntry(cfg *config.Config, name string) config.MCPServer {
+	if entry, there := cfg.MCPServers[name]; there {
+		return entry
+	}
+	return config.MCPServer{Type: builtinType}
+}
+
+const builtinType = "builtin"
+
 // Was is the name of the saved entry that the form changes; "" when it adds one.
 func (f ServerForm) Was() string { return f.was }
 
@@ -80,7 +100,7 @@ func (f ServerForm) Base() config.MCPServer { return f.base }
 
 func formOf(name string, entry config.MCPServer, pair func(string, config.Secret) Pair) ServerForm {
 	f := ServerForm{
-		Name: name, Remote: entry.URL != "" && entry.Command == "", Builtin: entry.Type == "builtin", Command: entry.Command,
+		Name: name, Remote: entry.URL != "" && entry.Command == "", Builtin: entry.Type == builtinType, Command: entry.Command,
 		Arguments: joinArguments(entry.Args), Folder: entry.Cwd, URL: entry.URL, Tools: strings.Join(entry.Tools, "\n"), base: entry,
 	}
 	if f.Folder == "" {

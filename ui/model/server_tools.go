@@ -116,10 +116,10 @@ func without(list []string, all []tools.Row, row tools.Row) []string {
 	return kept
 }
 
-// OfferEdit is the edit after which a tool of a server is offered, or not. all
+// OfferEdits are the edits after which a tool of a server is offered, or not. all
 // are the tools of every server; what the entry names and no server has just now
 // stays named.
-func OfferEdit(cfg *config.Config, all []tools.Row, row tools.Row, on bool) config.Edit {
+func OfferEdits(cfg *config.Config, all []tools.Row, row tools.Row, on bool) []config.Edit {
 	before, list, seen := cfg.MCPServers[row.Server].Tools, []string{}, map[string]bool{}
 	for _, other := range all {
 		if other.Server != row.Server {
@@ -135,5 +135,14 @@ func OfferEdit(cfg *config.Config, all []tools.Row, row tools.Row, on bool) conf
 			list = append(list, name)
 		}
 	}
-	return config.Edit{Path: []string{"mcpServers", row.Server, "tools"}, Value: list}
+	return PartEdits(cfg, row.Server, config.Edit{Path: []string{"mcpServers", row.Server, "tools"}, Value: list})
+}
+
+// PartEdits are an edit of a part of a server's entry, and before it one that
+// gives a server which comes with the program an entry at all.
+func PartEdits(cfg *config.Config, server string, edit config.Edit) []config.Edit {
+	if _, there := cfg.MCPServers[server]; there {
+		return []config.Edit{edit}
+	}
+	return []config.Edit{{Path: []string{"mcpServers", server, "type"}, Value: builtinType}, edit}
 }
