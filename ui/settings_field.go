@@ -1,0 +1,220 @@
+package ui
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/widget"
+
+	"pointsman/ui/model"
+	"pointsman/ui/part"
+	"pointsman/ui/theme"
+)
+
+// settingActs are what a row can do.
+type settingActs struct {
+	save   func()
+	keep   func(mine bool)
+	repair func()
+}
+
+// settingRow is one setting: its name and what it is for, its field, and below
+// what there is to say about what it holds.
+type settingRow struct {
+	box   *fyne.Container
+	field *model.SettingField
+	acts  settingActs
+
+	showing bool // what the widgets report comes from us
+	control fyne.CanvasObject
+	text    *textField
+	check   *widget.Check
+	choice  *widget.Select
+
+	hint, saved, problem, conflict *widget.Label
+	offer, repair                  *widget.Button
+	choose                         fyne.CanvasObject
+}
+
+func newSettingRow(field *model.SettingField, acts settingActs) *settingRow {
+	r := &settingRow{field: field, acts: acts, hint: part.Muted(field.Hint), saved: part.Muted("")}
+	r.hint.Wrapping, r.hint.Truncation = fyne.TextWrapWord, fyne.TextTruncateOff
+	r.saved.Truncation = fyne.TextTruncateOff
+	r.problem, r.conflict = part.Words(""), part.Words("")
+	r.problem.Importance, r.conflict.Importance = widget.DangerImportance, widget.WarningImportance
+	r.offer = widget.NewButton("", r.onOffer)
+	r.repair = widget.NewButton("Repair", func() { r.acts.repair() })
+	mine := widget.NewButton("Keep mine", func() { r.acts.keep(true) })
+	theirs := widget.NewButton("Take the file's", func() { r.acts.keep(false) })
+	r.choose = part.Row(mine, theirs)
+	r.makeControl()
+	name := container.New(layout.NewCustomPaddedVBoxLayout(-1.5*theme.Step), widget.NewLabel(field.Label), r.hint)
+	right := part.Row(r.saved, container.NewGridWrap(fyne.NewSize(22*theme.Step, r.control.MinSize().Height), r.control))
+	r.box = container.NewVBox(
+		container.NewBorder(nil, nil, nil, container.NewVBox(right), name),
+		r.problem, container.NewHBox(r.offer, r.repair), r.conflict, r.choose)
+	r.show(false)
+	return r
+}
+
+func (r *settingRow) makeControl() {
+	switch r.field.Kind {
+	case model.SwitchSetting:
+		r.check = widget.NewCheck("", func(on bool) {
+			text := model.Off
+			if on {
+				text = model.On
+			}
+			r.enter(text)
+		})
+		r.control = r.check
+	case model.ChoiceSetting:
+		var labels []string
+		for _, choice := range r.field.Choices {
+			labels = append(labels, choice.Label)
+		}
+		r.choice = widget.NewSelect(labels, func(string) { r.enter(r.field.Choices[r.choice.SelectedIndex()].Value) })
+		r.control = r.choice
+	default:
+		r.text = newTextField(r.enterOnly, func() { r.acts.save() }, r.onRevert)
+		r.control = r.text
+	}
+}
+
+// enter takes in a choice, which is saved at once.
+func (r *settingRow) enter(text string) {
+	if r.showing {
+		return
+	}
+	r.field.Enter(text)
+	r.acts.save()
+}
+
+// enterOnly takes in a text, which is saved when it is complete.
+func (r *settingRow) enterOnly(text string) {
+	if r.showing {
+		return
+	}
+	r.field.Enter(text)
+	r.show(!r.repair.Hidden)
+}
+
+func (r *settingRow) onRevert() {
+	r.field.Revert()
+	r.show(!r.repair.Hidden)
+}
+
+func (r *settingRow) onOffer() {
+	r.field.Enter(r.field.Offer)
+	r.acts.save()
+}
+
+// show shows the field as it is.
+func (r *settingRow) show(repair bool) {
+	r.showing = true
+	defer func() { r.showing = false }()
+	f := r.field
+	switch {
+	case r.check != nil:
+		r.check.SetChecked(f.Text == model.On)
+		enable(r.check, f.Fixed == "")
+	case r.choice != nil:
+		r.showChoice(f)
+		enable(r.choice, f.Fixed == "")
+	default:
+		if r.text.Text != f.Text {
+			r.text.SetText(f.Text)
+		}
+		enable(r.text, f.Fixed == "")
+	}
+	setText(r.hint, hintOf(f))
+	setText(r.saved, savedWord(f))
+	setText(r.problem, f.Problem)
+	shown(r.problem, f.Problem != "")
+	r.offer.SetText("Use " + f.Offer)
+	shown(r.offer, f.Offer != "")
+	shown(r.repair, repair)
+	setText(r.conflict, "The file says “"+f.Theirs+"” since you began. You entered “"+f.Mine+"”.")
+	shown(r.conflict, f.Conflict)
+	shown(r.choose, f.Conflict)
+}
+
+// showChoice selects the value; one that the form does not know is shown as it
+// is.
+func (r *settingRow) showChoice(f *model.SettingField) {
+	r.choice.ClearSelected()
+	for i, choice := range f.Choices {
+		if choice.Value == f.Text {
+			r.choice.SetSelectedIndex(i)
+		}
+	}
+}
+
+func hintOf(f *model.SettingField) string {
+	switch {
+	case f.Fixed != "":
+		return "Cannot be changed here: " + f.Fixed + "."
+	case f.Restart:
+		return f.Hint + " Takes effect at the next start."
+	}
+	return f.Hint
+}
+
+func savedWord(f *model.SettingField) string {
+	if f.Saved {
+		return "✓ Saved"
+	}
+	return ""
+}
+
+func setText(l *widget.Label, text string) {
+	if l.Text != text {
+		l.SetText(text)
+	}
+}
+
+func shown(o fyne.CanvasObject, visible bool) {
+	if visible {
+		o.Show()
+	} else {
+		o.Hide()
+	}
+}
+
+func enable(w fyne.Disableable, enabled bool) {
+	if enabled {
+		w.Enable()
+	} else {
+		w.Disable()
+	}
+}
+
+// textField is a line of text that is complete with Enter or when it is left, and
+// taken back with Escape.
+type textField struct {
+	widget.Entry
+	onComplete, onEscape func()
+}
+
+func newTextField(onChange func(string), onComplete, onEscape func()) *textField {
+	f := &textField{onComplete: onComplete, onEscape: onEscape}
+	f.ExtendBaseWidget(f)
+	f.OnChanged = onChange
+	f.OnSubmitted = func(string) { f.onComplete() }
+	return f
+}
+
+// FocusLost completes what was entered.
+func (f *textField) FocusLost() {
+	f.Entry.FocusLost()
+	f.onComplete()
+}
+
+// TypedKey takes Escape for itself.
+func (f *textField) TypedKey(key *fyne.KeyEvent) {
+	if key.Name == fyne.KeyEscape {
+		f.onEscape()
+		return
+	}
+	f.Entry.TypedKey(key)
+}

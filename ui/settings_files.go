@@ -1,0 +1,65 @@
+package ui
+
+import (
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/dialog"
+	"fyne.io/fyne/v2/widget"
+
+	"pointsman/gateway/config"
+	"pointsman/ui/model"
+	"pointsman/ui/part"
+	"pointsman/ui/theme"
+)
+
+// filesCard says where the user's files are, and opens their folders.
+type filesCard struct {
+	ui    *UI
+	box   *fyne.Container
+	lines []model.File
+	list  *fyne.Container
+}
+
+func newFilesCard(u *UI) *filesCard {
+	c := &filesCard{ui: u, list: container.NewVBox()}
+	c.box = part.Stack(part.Subheading("Files"), c.list)
+	return c
+}
+
+// show shows where the files are.
+func (c *filesCard) show(now model.Configuration, home config.Home) {
+	files := model.Files(now, home)
+	if slices.Equal(files, c.lines) {
+		return
+	}
+	c.lines = files
+	c.list.RemoveAll()
+	for _, file := range files {
+		path := widget.NewLabel(file.Path)
+		path.TextStyle.Monospace, path.Truncation, path.Selectable = true, fyne.TextTruncateEllipsis, true
+		open := widget.NewButtonWithIcon("Open folder", theme.Icon("folder", theme.ColorMuted), func() { c.open(file.Folder) })
+		enable(open, file.Folder != "")
+		name := container.NewGridWrap(fyne.NewSize(15*theme.Step, path.MinSize().Height), widget.NewLabel(file.Name))
+		c.list.Add(container.NewBorder(nil, nil, name, container.NewCenter(open), path))
+	}
+}
+
+func (c *filesCard) open(folder string) {
+	if err := c.ui.app.OpenURL(folderURL(folder)); err != nil {
+		dialog.ShowError(err, c.ui.main.window)
+	}
+}
+
+// folderURL is a folder as the desktop is asked to open it.
+func folderURL(folder string) *url.URL {
+	path := filepath.ToSlash(folder)
+	if !strings.HasPrefix(path, "/") { // of a drive
+		path = "/" + path
+	}
+	return &url.URL{Scheme: "file", Path: path}
+}

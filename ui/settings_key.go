@@ -1,0 +1,93 @@
+package ui
+
+import (
+	"context"
+	"errors"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/dialog"
+	"fyne.io/fyne/v2/widget"
+
+	"pointsman/ui/part"
+	"pointsman/ui/theme"
+)
+
+// keyCard is the key that clients show: seen, copied, made anew.
+type keyCard struct {
+	ui   *UI
+	box  *fyne.Container
+	line *copyLine
+	show *widget.Button
+	anew *widget.Button
+	told *widget.Label // what came of making a new one
+
+	key   string
+	plain bool // the key is there to be read
+}
+
+func newKeyCard(u *UI) *keyCard {
+	k := &keyCard{ui: u, line: newCopyLine(u, "API key", "every client shows it; whoever has it can use your models and tools"), told: part.Words("")}
+	k.show = widget.NewButtonWithIcon("Show", theme.Icon("key", theme.ColorMuted), k.onShow)
+	k.anew = widget.NewButtonWithIcon("New key …", theme.Icon("restart", theme.ColorMuted), k.onNew)
+	k.told.Hide()
+	k.box = container.NewVBox(k.line.row, part.Row(k.show, k.anew), k.told)
+	return k
+}
+
+func (k *keyCard) load(ctx context.Context) { background(ctx, k.ui, k.ui.client.Key, k.set) }
+
+// set takes in the key, or why there is none to show.
+func (k *keyCard) set(key string, err error) {
+	if err == nil && key == "" {
+		err = errors.New("none is asked for (gateway.auth: none)")
+	}
+	k.key, k.plain = key, false
+	k.line.setHidden(key, err)
+	k.show.SetText("Show")
+	enable(k.show, err == nil)
+	enable(k.anew, err == nil)
+}
+
+func (k *keyCard) onShow() {
+	k.plain = !k.plain
+	if k.plain {
+		k.line.set(k.key, nil)
+		k.show.SetText("Hide")
+		return
+	}
+	k.line.setHidden(k.key, nil)
+	k.show.SetText("Show")
+}
+
+// onNew asks before the old key is gone.
+func (k *keyCard) onNew() {
+	ask := dialog.NewCustomWithoutButtons("Make a new API key?", part.Words(
+		"The old key stops working at once. Every program that has it (VS Code, the Copilot CLI, your scripts) is refused until you give it the new one."), k.ui.main.window)
+	yes := widget.NewButton("Make a new key", func() { ask.Hide(); k.renew() })
+	yes.Importance = widget.DangerImportance
+	ask.SetButtons([]fyne.CanvasObject{widget.NewButton("Cancel", ask.Hide), yes})
+	ask.Resize(fyne.NewSize(56*theme.Step, 0))
+	ask.Show()
+}
+
+func (k *keyCard) renew() {
+	k.anew.Disable()
+	background(k.ui.ctx, k.ui, func(ctx context.Context) (string, error) {
+		ctx, cancel := context.WithTimeout(ctx, savePatience)
+		defer cancel()
+		return k.ui.client.NewKey(ctx)
+	}, func(key string, err error) {
+		k.anew.Enable()
+		k.told.Importance = widget.SuccessImportance
+		text := "This is the new key. Copy it into every program that used the old one."
+		if err != nil {
+			k.told.Importance = widget.DangerImportance
+			text = "There is no new key, the old one still works: " + err.Error()
+		} else {
+			k.set(key, nil)
+		}
+		k.told.SetText(text)
+		k.told.Show()
+	})
+}
