@@ -34,8 +34,13 @@ func newFormBar() *formBar {
 
 // removed says that something is gone, and brings it back when asked to.
 func (b *formBar) removed(what string, back func()) {
+	b.undoable("Removed "+what+". Its keys stay in the keychain.", back)
+}
+
+// undoable says that something was done, and takes it back when asked to.
+func (b *formBar) undoable(words string, back func()) {
 	b.back = back
-	b.show("done", theme.ColorMuted, "Removed "+what+". Its keys stay in the keychain.")
+	b.show("done", theme.ColorMuted, words)
 }
 
 // fail says what went wrong.

@@ -3,10 +3,10 @@ package ui
 import (
 	"context"
 	"errors"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
 	"pointsman/gateway/control"
@@ -15,9 +15,6 @@ import (
 	"pointsman/ui/port"
 	"pointsman/ui/theme"
 )
-
-// savePatience bounds one change of a setting.
-const savePatience = 10 * time.Second
 
 // settingsScreen is the settings, each saved by itself as soon as it is entered.
 type settingsScreen struct {
@@ -54,7 +51,7 @@ func (s *settingsScreen) content() fyne.CanvasObject {
 	first := widget.NewButton("Show the first steps again", func() { s.ui.main.open(screenWelcome) })
 	first.Importance = widget.LowImportance
 	page.Add(container.NewHBox(first))
-	return container.NewVScroll(page)
+	return scrolled(page)
 }
 
 func (s *settingsScreen) enter(ctx context.Context) { s.key.load(ctx) }
@@ -161,6 +158,11 @@ func (s *settingsScreen) repair() {
 		}
 		s.refresh()
 	})
+}
+
+// scrolled is a page that scrolls, with room for the bar that it scrolls with.
+func scrolled(page fyne.CanvasObject) fyne.CanvasObject {
+	return container.NewVScroll(container.New(layout.NewCustomPaddedLayout(0, 0, 0, 1.5*theme.Step), page))
 }
 
 // faceOf is the theme that a configuration chooses.

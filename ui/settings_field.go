@@ -46,15 +46,25 @@ func newSettingRow(field *model.SettingField, acts settingActs) *settingRow {
 	r.repair = widget.NewButton("Repair", func() { r.acts.repair() })
 	mine := widget.NewButton("Keep mine", func() { r.acts.keep(true) })
 	theirs := widget.NewButton("Take the file's", func() { r.acts.keep(false) })
-	r.choose = part.Row(mine, theirs)
+	r.choose = beside(mine, theirs)
 	r.makeControl()
-	name := container.New(layout.NewCustomPaddedVBoxLayout(-1.5*theme.Step), widget.NewLabel(field.Label), r.hint)
+	name := closely(widget.NewLabel(field.Label), r.hint)
 	right := part.Row(r.saved, container.NewGridWrap(fyne.NewSize(22*theme.Step, r.control.MinSize().Height), r.control))
 	r.box = container.NewVBox(
 		container.NewBorder(nil, nil, nil, container.NewVBox(right), name),
-		r.problem, container.NewHBox(r.offer, r.repair), r.conflict, r.choose)
+		r.problem, beside(r.offer, r.repair), r.conflict, r.choose)
 	r.show(false)
 	return r
+}
+
+// closely puts lines of text above each other that belong together.
+func closely(lines ...fyne.CanvasObject) *fyne.Container {
+	return container.New(layout.NewCustomPaddedVBoxLayout(-1.5*theme.Step), lines...)
+}
+
+// beside puts buttons beside each other, where the text above them begins.
+func beside(buttons ...fyne.CanvasObject) *fyne.Container {
+	return container.New(layout.NewCustomPaddedLayout(0, 0, theme.Step, 0), part.Row(buttons...))
 }
 
 func (r *settingRow) makeControl() {
@@ -73,7 +83,11 @@ func (r *settingRow) makeControl() {
 		for _, choice := range r.field.Choices {
 			labels = append(labels, choice.Label)
 		}
-		r.choice = widget.NewSelect(labels, func(string) { r.enter(r.field.Choices[r.choice.SelectedIndex()].Value) })
+		r.choice = widget.NewSelect(labels, func(string) {
+			if at := r.choice.SelectedIndex(); at >= 0 {
+				r.enter(r.field.Choices[at].Value)
+			}
+		})
 		r.control = r.choice
 	default:
 		r.text = newTextField(r.enterOnly, func() { r.acts.save() }, r.onRevert)
@@ -130,13 +144,13 @@ func (r *settingRow) show(repair bool) {
 	setText(r.hint, hintOf(f))
 	setText(r.saved, savedWord(f))
 	setText(r.problem, f.Problem)
-	shown(r.problem, f.Problem != "")
+	setShown(r.problem, f.Problem != "")
 	r.offer.SetText("Use " + f.Offer)
-	shown(r.offer, f.Offer != "")
-	shown(r.repair, repair)
+	setShown(r.offer, f.Offer != "")
+	setShown(r.repair, repair)
 	setText(r.conflict, "The file says “"+f.Theirs+"” since you began. You entered “"+f.Mine+"”.")
-	shown(r.conflict, f.Conflict)
-	shown(r.choose, f.Conflict)
+	setShown(r.conflict, f.Conflict)
+	setShown(r.choose, f.Conflict)
 }
 
 // showChoice selects the value; one that the form does not know is shown as it
@@ -165,28 +179,6 @@ func savedWord(f *model.SettingField) string {
 		return "✓ Saved"
 	}
 	return ""
-}
-
-func setText(l *widget.Label, text string) {
-	if l.Text != text {
-		l.SetText(text)
-	}
-}
-
-func shown(o fyne.CanvasObject, visible bool) {
-	if visible {
-		o.Show()
-	} else {
-		o.Hide()
-	}
-}
-
-func enable(w fyne.Disableable, enabled bool) {
-	if enabled {
-		w.Enable()
-	} else {
-		w.Disable()
-	}
 }
 
 // textField is a line of text that is complete with Enter or when it is left, and

@@ -41,11 +41,11 @@ func (c *filesCard) show(now model.Configuration, home config.Home) {
 	c.list.RemoveAll()
 	for _, file := range files {
 		path := widget.NewLabel(file.Path)
-		path.TextStyle.Monospace, path.Truncation, path.Selectable = true, fyne.TextTruncateEllipsis, true
+		path.TextStyle.Monospace, path.Wrapping, path.Selectable = true, fyne.TextWrapBreak, true
 		open := widget.NewButtonWithIcon("Open folder", theme.Icon("folder", theme.ColorMuted), func() { c.open(file.Folder) })
 		enable(open, file.Folder != "")
 		name := container.NewGridWrap(fyne.NewSize(15*theme.Step, path.MinSize().Height), widget.NewLabel(file.Name))
-		c.list.Add(container.NewBorder(nil, nil, name, container.NewCenter(open), path))
+		c.list.Add(container.NewBorder(nil, nil, container.NewVBox(name), container.NewVBox(open), path))
 	}
 }
 

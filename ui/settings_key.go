@@ -31,7 +31,7 @@ func newKeyCard(u *UI) *keyCard {
 	k.show = widget.NewButtonWithIcon("Show", theme.Icon("key", theme.ColorMuted), k.onShow)
 	k.anew = widget.NewButtonWithIcon("New key …", theme.Icon("restart", theme.ColorMuted), k.onNew)
 	k.told.Hide()
-	k.box = container.NewVBox(k.line.row, part.Row(k.show, k.anew), k.told)
+	k.box = container.NewVBox(k.line.row, beside(k.show, k.anew), k.told)
 	return k
 }
 

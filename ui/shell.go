@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
+	"pointsman/gateway/control"
 	"pointsman/ui/model"
 	"pointsman/ui/part"
 	"pointsman/ui/theme"
@@ -24,6 +25,13 @@ type screen interface {
 	enter(ctx context.Context)
 }
 
+// watcher is a screen that shows the program's state or its configuration.
+type watcher interface {
+	// watch tells what they are, and each change while the page is before the
+	// user. now.Config is nil while it is not known.
+	watch(state model.State, now model.Configuration)
+}
+
 // The screens by their names in the navigation.
 const (
 	screenActivity  = "Activity"
@@ -34,6 +42,7 @@ const (
 	screenConnect   = "Connect"
 	screenSettings  = "Settings"
 	screenLogs      = "Logs"
+	screenWelcome   = "Welcome" // in no navigation
 )
 
 // place is one entry of the navigation.
@@ -46,10 +55,12 @@ type place struct {
 func places() []place {
 	return []place{
 		{screenActivity, "activity", newActivityScreen},
+		{screenApprovals, "approvals", newRulesScreen},
 		{screenServers, "servers", newServersScreen},
 		{screenModels, "models", newModelsScreen},
 		{screenUsage, "usage", newUsageScreen},
 		{screenConnect, "connect", newConnectScreen},
+		{screenSettings, "settings", newSettingsScreen},
 		{screenLogs, "logs", newLogsScreen},
 	}
 }
@@ -73,16 +84,20 @@ type mainWindow struct {
 	close   context.CancelFunc // ends what the window follows while it is visible
 
 	page    *fyne.Container
-	banners *fyne.Container
+	banners *bannerBox
 	status  *widget.Label
 	state   model.State
+	now     model.Configuration
+	first   bool // the first state and configuration have been seen
 }
 
 func newMainWindow(u *UI) *mainWindow {
-	return &mainWindow{
+	m := &mainWindow{
 		ui: u, entries: map[string]*navEntry{}, screens: map[string]screen{}, built: map[string]fyne.CanvasObject{},
-		page: container.NewStack(), banners: container.NewVBox(), status: part.Muted("Starting …"),
+		page: container.NewStack(), status: part.Muted("Starting …"),
 	}
+	m.banners = newBannerBox(u, m.open)
+	return m
 }
 
 // open brings the window up with a screen; "" is the one it had.
@@ -93,6 +108,7 @@ func (m *mainWindow) open(name string) {
 	if !m.visible {
 		m.visible = true
 		m.follow()
+		m.banners.lookAtKeychain()
 	}
 	m.turnTo(name)
 	m.window.Show()
@@ -109,10 +125,11 @@ func (m *mainWindow) build() {
 		m.screens[p.name] = p.make(m.ui)
 		rail.Add(m.entries[p.name])
 	}
+	m.screens[screenWelcome] = newWelcomeScreen(m.ui)
 	m.status.Wrapping, m.status.Truncation = fyne.TextWrapWord, fyne.TextTruncateOff
 	side := container.NewBorder(nil, m.status, nil, nil, rail)
 	width := container.NewGridWrap(railSize)
-	body := container.NewBorder(m.banners, nil, nil, nil, part.Inset(2, m.page))
+	body := container.NewBorder(m.banners.box, nil, nil, nil, part.Inset(2, m.page))
 	m.window.SetContent(container.NewBorder(nil, nil,
 		container.NewStack(part.NewSurface(theme.ColorRail, "", 0), width, part.Inset(1, side)), nil, body))
 	m.window.SetPadded(false)
@@ -125,7 +142,7 @@ func (m *mainWindow) turnTo(name string) {
 	if name == "" {
 		name = m.current
 	}
-	if _, known := m.entries[name]; !known {
+	if m.screens[name] == nil {
 		name = places()[0].name
 	}
 	if name == m.current && m.leave != nil {
@@ -147,6 +164,7 @@ func (m *mainWindow) turnTo(name string) {
 		m.page.Objects = []fyne.CanvasObject{m.built[name]}
 		m.page.Refresh()
 		m.screens[name].enter(ctx)
+		m.tell()
 	})
 }
 
@@ -160,16 +178,25 @@ func (m *mainWindow) failed(doing string) {
 	m.leave = nil
 }
 
-// follow keeps the state before the user up to date while the window is visible.
+// seen is what the window follows, all of about the same moment.
+type seen struct {
+	state    model.State
+	settings control.Settings
+	err      error // why settings are not known
+}
+
+// follow keeps the state and the configuration before the user up to date while
+// the window is visible.
 func (m *mainWindow) follow() {
 	ctx, stop := context.WithCancel(m.ui.ctx)
 	m.close = stop
 	m.ui.work.Go(func() {
 		_ = m.ui.client.Changes(ctx, func() { // obey sees the resident go
-			var s model.State
-			if err := m.ui.client.Get(ctx, "/state", &s); err != nil {
+			var s seen
+			if err := m.ui.client.Get(ctx, "/state", &s.state); err != nil {
 				return
 			}
+			s.settings, s.err = m.ui.client.Settings(ctx)
 			m.ui.post(func() {
 				if ctx.Err() == nil {
 					m.ui.safely("showing the state", func() { m.set(s) })
@@ -179,16 +206,47 @@ func (m *mainWindow) follow() {
 	})
 }
 
-// set shows a state.
-func (m *mainWindow) set(s model.State) {
-	m.state = s
-	m.status.SetText(model.StatusLine(s))
+// set shows what was seen.
+func (m *mainWindow) set(s seen) {
+	m.state = s.state
+	m.status.SetText(model.StatusLine(s.state))
 	if entry := m.entries[screenApprovals]; entry != nil {
 		count := ""
-		if s.Waiting > 0 {
-			count = strconv.Itoa(s.Waiting)
+		if s.state.Waiting > 0 {
+			count = strconv.Itoa(s.state.Waiting)
 		}
 		entry.setCount(count)
+	}
+	if s.err != nil {
+		m.ui.log.Error("reading the settings", "error", s.err)
+		m.configure(m.now)
+		return
+	}
+	m.configure(model.Configuration(s.settings))
+}
+
+// configure shows the configuration.
+func (m *mainWindow) configure(now model.Configuration) {
+	m.now = now
+	m.ui.wear(faceOf(now))
+	m.banners.set(m.state, now)
+	if !m.first && now.Config != nil {
+		m.first = true
+		if model.FirstStart(now.Config) && !welcomed(m.ui.opts.Home) {
+			m.turnTo(screenWelcome)
+			return
+		}
+	}
+	m.tell()
+}
+
+// has reports whether there is such a screen.
+func (m *mainWindow) has(name string) bool { return m.screens[name] != nil }
+
+// tell tells the screen before the user what is.
+func (m *mainWindow) tell() {
+	if w, ok := m.screens[m.current].(watcher); ok && m.leave != nil {
+		w.watch(m.state, m.now)
 	}
 }
 

@@ -59,6 +59,7 @@ type UI struct {
 	work sync.WaitGroup  // every goroutine of ours
 
 	// What follows is the UI goroutine's.
+	face     theme.Choice // that the windows wear
 	main     *mainWindow
 	approval *approvalWindow
 	leaving  *time.Timer // runs while no window is open
@@ -76,8 +77,31 @@ func New(app fyne.App, opts Options) *UI {
 	}
 	u := &UI{app: app, opts: opts, log: opts.Logger, client: opts.Client, post: fyne.Do,
 		journal: &journalFile{path: filepath.Join(opts.Home.State, "journal.db")}}
-	app.Settings().SetTheme(theme.New(theme.System))
+	u.wear(theme.System)
 	return u
+}
+
+// wear gives the windows a face.
+func (u *UI) wear(face theme.Choice) {
+	if u.face != face {
+		u.face = face
+		u.app.Settings().SetTheme(theme.New(face))
+	}
+}
+
+// facePatience bounds how long the first window waits for the face it is to wear.
+const facePatience = 500 * time.Millisecond
+
+// dress gives the windows the face that was chosen, before there are any.
+func (u *UI) dress(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, facePatience)
+	defer cancel()
+	settings, err := u.client.Settings(ctx)
+	if err != nil {
+		u.log.Warn("reading the chosen theme; the system's is taken", "error", err)
+		return
+	}
+	u.wear(faceOf(model.Configuration(settings)))
 }
 
 // Run shows what the resident asks for and what waits, until the resident goes,
@@ -86,6 +110,7 @@ func New(app fyne.App, opts Options) *UI {
 func (u *UI) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	u.ctx = ctx
+	u.dress(ctx)
 	u.main = newMainWindow(u)
 	u.approval = u.newApprovals()
 	u.app.Lifecycle().SetOnStarted(func() {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"pointsman/gateway/config"
 )
@@ -267,10 +269,11 @@ func problemWords(p config.Problem) string {
 
 // Sentence is an error's text with a capital letter.
 func Sentence(text string) string {
-	if text == "" {
-		return ""
+	first, size := utf8.DecodeRuneInString(text)
+	if first == utf8.RuneError {
+		return text
 	}
-	return strings.ToUpper(text[:1]) + text[1:]
+	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 // Untouched reports whether the file's entry, by now, is the one that the draft

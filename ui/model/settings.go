@@ -87,7 +87,7 @@ func SettingGroups() []SettingGroup {
 		{"Endpoint", []Setting{listenSetting()}},
 		{"Desktop", []Setting{
 			switchSetting(PathLaunchAtLogin, "Launch at login", "Pointsman starts into the tray.", func(c *config.Config) *bool { return &c.Desktop.LaunchAtLogin }),
-			choiceSetting(PathTheme, "Theme", "", func(c *config.Config) *string { return &c.Desktop.Theme },
+			choiceSetting(PathTheme, "Theme", "The look of these windows.", func(c *config.Config) *string { return &c.Desktop.Theme },
 				SettingChoice{"system", "As the system"}, SettingChoice{"light", "Light"}, SettingChoice{"dark", "Dark"}),
 			switchSetting("desktop.notify", "Notifications", "Tell on the desktop when a call waits for you.", func(c *config.Config) *bool { return &c.Desktop.Notify }),
 		}},

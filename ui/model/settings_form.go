@@ -92,8 +92,8 @@ func (f *SettingsForm) showLaunch(s State) {
 	if s.NoLaunchAtLogin != "" {
 		field.Fixed = s.NoLaunchAtLogin
 	}
-	if field.Problem == "" || field.Problem == f.state.LaunchFault {
-		field.Problem = s.LaunchFault
+	if field.Problem == "" || field.Problem == sentence(f.state.LaunchFault) {
+		field.Problem = sentence(s.LaunchFault)
 	}
 }
 
@@ -169,7 +169,7 @@ func (f *SettingsForm) Edit(field *SettingField) (revision string, edit config.E
 	}
 	value, err := field.value(f.now.Config, text)
 	if err != nil {
-		field.Problem = err.Error()
+		field.Problem = sentence(err.Error())
 		return "", config.Edit{}, false
 	}
 	return f.now.Revision, config.Edit{Path: strings.Split(field.Path, "."), Value: value}, true
@@ -192,10 +192,10 @@ func (f *SettingsForm) Refused(field *SettingField, problems []config.Problem, m
 	if field.Kind != TextSetting {
 		field.Text = field.base
 	}
-	field.Saved, field.Problem = false, message
+	field.Saved, field.Problem = false, sentence(message)
 	for _, problem := range problems {
 		if problem.Path == field.Path {
-			field.Problem = problemWords(problem)
+			field.Problem = sentence(problemWords(problem))
 		}
 	}
 }
@@ -203,16 +203,8 @@ func (f *SettingsForm) Refused(field *SettingField, problems []config.Problem, m
 // Taken takes in that the port which a field holds is another's, and the address
 // that is free instead; "" for none.
 func (f *SettingsForm) Taken(field *SettingField, err error, free string) {
-	field.Saved, field.Problem, field.Offer = false, err.Error(), ""
+	field.Saved, field.Problem, field.Offer = false, sentence(err.Error()), ""
 	if _, port, err := net.SplitHostPort(free); err == nil {
 		field.Offer = port
 	}
-}
-
-// problemWords is a problem as it stands beside its own field.
-func problemWords(p config.Problem) string {
-	if len(p.Allowed) > 0 {
-		return p.Message + "; it can be " + strings.Join(p.Allowed, ", ")
-	}
-	return p.Message
 }

@@ -1,0 +1,211 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	fynetheme "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"pointsman/gateway/config"
+	"pointsman/gateway/control"
+	"pointsman/ui/model"
+	"pointsman/ui/part"
+	"pointsman/ui/theme"
+)
+
+// welcomeScreen is the first steps: a model, tools, and Copilot. Each can be
+// skipped.
+type welcomeScreen struct {
+	ui    *UI
+	now   model.Configuration
+	step  int
+	cards []fyne.CanvasObject
+	signs *fyne.Container
+	page  *fyne.Container
+	next  *widget.Button
+	back  *widget.Button
+	fault *widget.Label
+
+	models  *modelStep
+	servers *serverStep
+	address *copyLine
+	key     *copyLine
+}
+
+func newWelcomeScreen(u *UI) screen { return &welcomeScreen{ui: u} }
+
+func (s *welcomeScreen) content() fyne.CanvasObject {
+	s.step = 0
+	s.models, s.servers = newModelStep(s), newServerStep(s)
+	s.cards = []fyne.CanvasObject{s.models.box, container.NewVBox(s.servers.box), container.NewVBox(s.copilot())}
+	s.signs, s.page = container.NewHBox(), container.NewStack()
+	s.fault = part.Words("")
+	s.fault.Importance = widget.DangerImportance
+	s.fault.Hide()
+	s.back = widget.NewButton("Back", func() { s.turn(s.step - 1) })
+	s.next = widget.NewButton("", func() { s.turn(s.step + 1) })
+	later := widget.NewButton("Skip all", s.leave)
+	later.Importance = widget.LowImportance
+	foot := container.NewVBox(s.fault, container.NewBorder(nil, nil, later, part.Row(s.back, s.next)))
+	head := container.NewVBox(part.Heading("Welcome to Pointsman"),
+		part.Words("Any model, all your tools, and a person before every risky call. Three steps, each of which can be skipped."), s.signs, part.Gap(0.5))
+	s.turn(0)
+	return container.NewBorder(head, container.NewVBox(part.Gap(0.5), foot), nil, nil, scrolled(s.page))
+}
+
+// copilot is the last step.
+func (s *welcomeScreen) copilot() fyne.CanvasObject {
+	s.address = newCopyLine(s.ui, "Endpoint", "the base URL of any OpenAI client")
+	s.key = newCopyLine(s.ui, "API key", "goes with it")
+	return part.Card(part.Stack(part.Subheading("Connect GitHub Copilot"),
+		part.Words("In VS Code: Chat, Manage Models, Add Models, OpenAI Compatible; paste the endpoint and the key. Every other OpenAI client takes the same two."),
+		s.address.row, s.key.row,
+		part.Muted("They stay on the Connect page.")))
+}
+
+func (s *welcomeScreen) enter(ctx context.Context) {
+	background(ctx, s.ui, s.ui.client.Key, s.key.setHidden)
+}
+
+// watch shows which steps are done.
+func (s *welcomeScreen) watch(state model.State, now model.Configuration) {
+	s.now = now
+	if state.Serving != "" {
+		s.address.set("http://"+state.Serving+"/v1", nil)
+	}
+	s.models.show(now.Config)
+	s.servers.show(state, now.Config)
+	s.refresh()
+}
+
+// turn goes to a step; after the last one the screen is left.
+func (s *welcomeScreen) turn(step int) {
+	if step >= len(s.cards) {
+		s.leave()
+		return
+	}
+	s.step = step
+	s.page.Objects = []fyne.CanvasObject{s.cards[step]}
+	s.page.Refresh()
+	s.refresh()
+}
+
+func (s *welcomeScreen) refresh() {
+	steps := model.WelcomeSteps(s.now.Config)
+	s.signs.RemoveAll()
+	for i, step := range steps {
+		icon, color := "pending", theme.ColorMuted
+		switch {
+		case step.Done:
+			icon, color = "done", theme.ColorGood
+		case i == s.step:
+			color = fynetheme.ColorNamePrimary
+		}
+		title := widget.NewLabel(fmt.Sprintf("%d. %s", i+1, step.Title))
+		title.TextStyle.Bold = i == s.step
+		s.signs.Add(container.NewHBox(container.NewCenter(part.Picture(theme.Icon(icon, color), 20)), title))
+	}
+	setShown(s.back, s.step > 0)
+	s.next.Importance = widget.MediumImportance
+	switch {
+	case s.step == len(steps)-1:
+		s.next.SetText("Finish")
+		s.next.Importance = widget.HighImportance
+	case steps[s.step].Done:
+		s.next.SetText("Next")
+		s.next.Importance = widget.HighImportance
+	default:
+		s.next.SetText("Skip this step")
+	}
+	s.next.Refresh()
+}
+
+// fail says what a step could not do; nil: nothing.
+func (s *welcomeScreen) fail(err error) {
+	setShown(s.fault, err != nil)
+	if err != nil {
+		s.fault.SetText(inWords(err))
+	}
+}
+
+// leave ends the first steps for good.
+func (s *welcomeScreen) leave() {
+	if err := noteWelcomed(s.ui.opts.Home); err != nil {
+		s.ui.log.Warn("the first steps will be shown again", "error", err)
+	}
+	s.ui.main.open(places()[0].name)
+}
+
+// edit changes the configuration as it is when it comes to it.
+func (s *welcomeScreen) edit(edits func(*config.Config) []config.Edit, done func(error)) {
+	change(s.ui.ctx, s.ui, edits, func(now control.Settings, err error) {
+		s.fail(err)
+		if err == nil {
+			s.ui.main.configure(model.Configuration(now))
+		}
+		done(err)
+	})
+}
+
+// welcomeMark is the file in the state directory that says that the first steps
+// were shown.
+const welcomeMark = "welcomed"
+
+// welcomed reports whether the first steps were finished or skipped.
+func welcomed(home config.Home) bool {
+	_, err := os.Stat(filepath.Join(home.State, welcomeMark))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+func noteWelcomed(home config.Home) error {
+	if err := os.MkdirAll(home.State, 0o700); err != nil {
+		return fmt.Errorf("remembering that the first steps were shown: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(home.State, welcomeMark), nil, 0o600); err != nil {
+		return fmt.Errorf("remembering that the first steps were shown: %w", err)
+	}
+	return nil
+}
+
+// serverStep is the second step.
+type serverStep struct {
+	box     fyne.CanvasObject
+	scratch *widget.Button
+	told    *widget.Label
+}
+
+func newServerStep(s *welcomeScreen) *serverStep {
+	step := &serverStep{told: part.Words("")}
+	step.told.Importance = widget.SuccessImportance
+	step.scratch = widget.NewButtonWithIcon("Add the scratch server", theme.Icon("local", theme.ColorMuted), func() {
+		step.scratch.Disable()
+		s.edit(func(*config.Config) []config.Edit { return model.ScratchEdits() }, func(error) { step.show(s.ui.main.state, s.now.Config) })
+	})
+	own := widget.NewButtonWithIcon("Add a server of your own …", theme.Icon("add", theme.ColorMuted), func() { s.ui.main.open(screenServers) })
+	setShown(own, s.ui.main.has(screenServers))
+	step.box = part.Card(part.Stack(part.Subheading("Add tools"),
+		part.Words("An MCP server gives the model tools: files, issues, a database. The scratch server comes with Pointsman: four tools over one folder of its own, to try things out."),
+		beside(step.scratch, own), step.told))
+	return step
+}
+
+// show says which servers there are.
+func (step *serverStep) show(state model.State, c *config.Config) {
+	if c == nil {
+		return
+	}
+	_, added := c.MCPServers["scratch"]
+	if added {
+		step.scratch.Disable()
+	} else {
+		step.scratch.Enable()
+	}
+	step.told.SetText(model.ServersTold(len(c.MCPServers), state))
+}
