@@ -104,7 +104,9 @@ func newTextRows() *textRows {
 // monospace is how the text of a call is written: nothing is judged by its width.
 func monospace() fyne.TextStyle { return fyne.TextStyle{Monospace: true} }
 
-func (r *textRows) size() float32 { return r.Theme().Size(fynetheme.SizeNameCaptionText) + 1 }
+// size is that of the text. With OpenGL, Fyne cuts underscores off when monospaced
+// text is only a little smaller, and one would judge another name than is there.
+func (r *textRows) size() float32 { return r.Theme().Size(fynetheme.SizeNameText) }
 
 // cell is the width of one column.
 func (r *textRows) cell() float32 { return fyne.MeasureText("0", r.size(), monospace()).Width }
