@@ -231,7 +231,7 @@ func (r *Run) State() (string, Tone) {
 		return "Unknown", Bad
 	case r.Outcome == journal.OK:
 		return "Done", Good
-	case r.Outcome == journal.Cancelled && strings.Contains(r.Reason, "stopped by the person"):
+	case r.stopped():
 		return "Stopped by you", Quiet
 	case r.Outcome == journal.Cancelled:
 		return "Cancelled", Quiet
@@ -242,6 +242,11 @@ func (r *Run) State() (string, Tone) {
 	default:
 		return "Failed", Bad
 	}
+}
+
+// stopped reports whether a person ended the run.
+func (r *Run) stopped() bool {
+	return r.Outcome == journal.Cancelled && strings.Contains(r.Reason, approvals.ErrStopped.Error())
 }
 
 // waits reports whether a call waits for a person. Calls that have ended stand

@@ -264,9 +264,10 @@ func cost(usd *float64) string {
 	return Dollars(*usd)
 }
 
-// RunReason says why a run did not end well; "" when it did, or goes on.
+// RunReason says why a run did not end well; "" when it did, goes on, or its
+// state says so already.
 func RunReason(r *Run) string {
-	if _, tone := r.State(); r.Active || tone == Good {
+	if _, tone := r.State(); r.Active || tone == Good || r.stopped() {
 		return ""
 	}
 	return clip(r.Reason, 4*longestName)

@@ -273,6 +273,49 @@ func TestRunStates(t *testing.T) {
 	}
 }
 
+func TestRunReason(t *testing.T) {
+	for _, tc := range []struct {
+		row  journal.Run
+		want string
+	}{
+		{journal.Run{Outcome: journal.OK, Error: "x"}, ""},
+		{journal.Run{Outcome: "auth_failed", Error: "the key\nis wrong"}, "the key is wrong"},
+		{journal.Run{Outcome: journal.Cancelled, Error: approvals.ErrStopped.Error()}, ""},
+		{journal.Run{Outcome: journal.Cancelled, Error: "the caller has gone"}, "the caller has gone"},
+	} {
+		if got := model.RunReason(model.PastRun(tc.row)); got != tc.want {
+			t.Errorf("%+v: %q, want %q", tc.row, got, tc.want)
+		}
+	}
+}
+
+func TestRunLines(t *testing.T) {
+	cost := 0.5
+	var a model.Activity
+	apply(&a, at(0, loop.Event{Kind: loop.RunStarted}), at(1, loop.Event{Kind: loop.PlanChanged, Round: 1, Plan: []loop.Step{
+		{Description: "a", Status: "completed"}, {Description: "b\u202e", Status: "in_progress"}, {Description: "c", Status: "pending"}}}))
+	live := a.Find("r1")
+	past := model.PastRun(journal.Run{Time: began, Model: "sol", Door: "http", Outcome: journal.OK, Rounds: 2, PromptTokens: 999, CompletionTokens: 1, CostUSD: &cost, DurationMS: 1500})
+	unpriced := model.PastRun(journal.Run{Time: began, Outcome: journal.OK, PromptTokens: 1})
+	now := began.Add(65 * time.Second)
+	for _, tc := range []struct{ name, got, want string }{
+		{"title", model.RunTitle(live), "copilot"},
+		{"title without a client", model.RunTitle(past), "http"},
+		{"line", model.RunLine(live, "Running", now), "12:00 · Running · sol · step 2 of 3"},
+		{"detail of a live run", model.RunDetail(live, "Running", now), "Running · 1 min 5 s · sol · 2 Mar 12:00 · 1 round"},
+		{"detail of a past run", model.RunDetail(past, "Done", now), "Done · 1.5 s · sol · 2 Mar 12:00 · 2 rounds · 1,000 tokens · $0.50"},
+		{"no price is no 0", model.RunDetail(unpriced, "Done", now), "Done · 0 ms · 2 Mar 12:00 · 1 token · cost —"},
+		{"step", model.CurrentStep(live), " · b<U+202E>"},
+		{"no step", model.CurrentStep(past), ""},
+		{"call", model.CallLine(model.Call{State: model.CallDone, Duration: time.Minute}), "Done · 1 min 0 s"},
+		{"call that runs", model.CallLine(model.Call{State: model.CallRunning}), "Running"},
+	} {
+		if tc.got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, tc.got, tc.want)
+		}
+	}
+}
+
 func TestProgress(t *testing.T) {
 	steps := func(statuses ...string) (plan []loop.Step) {
 		for _, s := range statuses {
