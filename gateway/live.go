@@ -114,7 +114,7 @@ func (g *Gateway) watchConfig() {
 			g.notices.notify()
 			return
 		case len(change.Held) > 0:
-			g.log.Warn("parts of the changed configuration loosen a gate; they wait for the next start", "held", change.Held)
+			g.log.Warn("parts of the changed configuration loosen a gate; they wait for a yes or the next start", "held", change.Held)
 		}
 		if parts := needRestart(g.began, change.New); len(parts) > 0 && len(needRestart(change.Old, change.New)) > 0 {
 			g.log.Warn("parts of the changed configuration take effect at the next start", "parts", parts)
