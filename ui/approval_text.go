@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"math"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
@@ -104,9 +106,29 @@ func newTextRows() *textRows {
 // monospace is how the text of a call is written: nothing is judged by its width.
 func monospace() fyne.TextStyle { return fyne.TextStyle{Monospace: true} }
 
-// size is that of the text. With OpenGL, Fyne cuts underscores off when monospaced
-// text is only a little smaller, and one would judge another name than is there.
-func (r *textRows) size() float32 { return r.Theme().Size(fynetheme.SizeNameText) }
+// size is that of the text: the theme's, or a little more, so that underscores are
+// in sight. Who judges a call must see the names that are there.
+func (r *textRows) size() float32 {
+	scale := float32(1)
+	if shown := fyne.CurrentApp().Driver().CanvasForObject(r); shown != nil {
+		scale = shown.Scale()
+	}
+	least := r.Theme().Size(fynetheme.SizeNameText)
+	for size := least; size < least+2; size += 1.0 / 8 {
+		if lost(size, scale) < 1.0/3 {
+			return size
+		}
+	}
+	return least
+}
+
+// lost is how much of the lowest pixel Fyne cuts off a line of text: it begins with
+// a base line that is rounded up, and ends at a height that is rounded.
+func lost(size, scale float32) float64 {
+	line, base := fyne.CurrentApp().Driver().RenderedTextSize("0", size, monospace(), nil)
+	below := float64((line.Height - base) * scale)
+	return math.Ceil(float64(base*scale)) + below - math.Round(float64(line.Height*scale))
+}
 
 // cell is the width of one column.
 func (r *textRows) cell() float32 { return fyne.MeasureText("0", r.size(), monospace()).Width }
