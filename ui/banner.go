@@ -50,10 +50,12 @@ func (b *bannerBox) refresh() {
 		return
 	}
 	b.shown = banners
-	b.box.RemoveAll()
+	var drawn []fyne.CanvasObject
 	for i, banner := range banners {
-		b.box.Add(b.draw(banner, i < wholeBanners))
+		drawn = append(drawn, b.draw(banner, i < wholeBanners))
 	}
+	b.box.Objects = drawn
+	b.box.Refresh()
 }
 
 // wholeBanners are how many banners are shown whole; of more only the titles are,

@@ -59,7 +59,22 @@ func newSettingRow(field *model.SettingField, acts settingActs) *settingRow {
 
 // closely puts lines of text above each other that belong together.
 func closely(lines ...fyne.CanvasObject) *fyne.Container {
-	return container.New(layout.NewCustomPaddedVBoxLayout(-1.5*theme.Step), lines...)
+	return container.New(closeLines{layout.NewCustomPaddedVBoxLayout(-1.5 * theme.Step)}, lines...)
+}
+
+// closeLines is the layout of closely. It waits until there is some width: to break a
+// long text of a script that has no font here into lines of a character each, which
+// is what no width comes to, takes seconds.
+type closeLines struct{ column fyne.Layout }
+
+// MinSize is the least room for the lines.
+func (c closeLines) MinSize(objects []fyne.CanvasObject) fyne.Size { return c.column.MinSize(objects) }
+
+// Layout lays the lines out, once there is room for some words.
+func (c closeLines) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	if size.Width > 4*theme.Step {
+		c.column.Layout(objects, size)
+	}
 }
 
 // beside puts buttons beside each other, where the text above them begins.
