@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"runtime/debug"
 
 	"beforefyne"
@@ -29,6 +30,7 @@ func speak() { beforefyne.Over() }
 // showWindows is the process of the windows.
 func showWindows(ctx context.Context, w cli.Windows) error {
 	debug.SetGCPercent(windowCollectAt)
+	complain(os.Stderr)
 	a := app.NewWithID(appID)
 	a.SetIcon(fyne.NewStaticResource("pointsman.png", assets.AppIcon()))
 	return ui.New(a, ui.Options{

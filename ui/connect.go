@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -41,5 +42,10 @@ func (s *connectScreen) enter(ctx context.Context) {
 		err := s.ui.client.Get(ctx, "/state", &state)
 		return "http://" + state.Serving + "/v1", err
 	}, s.address.set)
-	background(ctx, s.ui, s.ui.client.Key, s.key.setHidden)
+	background(ctx, s.ui, s.ui.client.Key, func(key string, err error) {
+		if key == "" && err == nil {
+			err = errors.New("none is asked for (gateway.auth: none)")
+		}
+		s.key.setHidden(key, err)
+	})
 }

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -209,7 +210,9 @@ func (m *mainWindow) follow() {
 // set shows what was seen.
 func (m *mainWindow) set(s seen) {
 	m.state = s.state
-	m.status.SetText(model.StatusLine(s.state))
+	at := s.state
+	at.Fault = "" // a banner has it
+	m.status.SetText(strings.ReplaceAll(model.StatusLine(at), " · ", "\n"))
 	if entry := m.entries[screenApprovals]; entry != nil {
 		count := ""
 		if s.state.Waiting > 0 {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"runtime"
@@ -68,7 +69,10 @@ func (p *panes) attend() bool { return p != nil && p.used.Load() && p.Fault() ==
 // open shows the window for an action.
 func (p *panes) open(ctx context.Context, action model.Action) error {
 	p.used.Store(true)
-	return p.Show(ctx, action)
+	if err := p.Show(ctx, action); err != nil {
+		return fmt.Errorf("%w; the gateway runs on, and `pointsman serve` asks at a terminal", err)
+	}
+	return nil
 }
 
 // raise opens the window for who asks over the control socket.
