@@ -87,8 +87,8 @@ func SameBanners(a, b []Banner) bool { return slices.EqualFunc(a, b, Banner.Same
 
 // sentence is an error's text as a sentence of its own.
 func sentence(text string) string {
-	if text == "" {
-		return ""
+	if text == "" || strings.HasSuffix(text, "…") {
+		return Sentence(text)
 	}
 	return strings.TrimSuffix(Sentence(text), ".") + "."
 }
