@@ -51,8 +51,12 @@ func StateOf(g *gateway.Gateway) model.State {
 	return s
 }
 
+// longestServer is how many columns a server's name is given in a fault: what
+// is wrong with it comes after.
+const longestServer = 30
+
 func faultOf(server servers.Status) string {
-	name := approvals.Visible(server.Name)
+	name := model.Shorten(approvals.Visible(server.Name), longestServer)
 	switch server.Live.Status {
 	case servers.NeedsAuth:
 		return fmt.Sprintf("server %s needs sign-in", name)

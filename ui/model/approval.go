@@ -34,7 +34,7 @@ func ViewOf(req approvals.Request) ApprovalView {
 		Heading:  fmt.Sprintf("%s of %s wants to run", named(req.Tool, longestTool), named(req.Server, longestServer)),
 		For:      forWhom(req),
 		Why:      why(req),
-		PlanStep: shorten(approvals.Visible(req.PlanStep), longestReason),
+		PlanStep: Shorten(approvals.Visible(req.PlanStep), longestReason),
 		Class:    WordsOf(req.Class),
 		Held:     Held(req.Class),
 	}
@@ -97,12 +97,12 @@ func part(word, value string) string {
 	if value == "" {
 		return ""
 	}
-	return word + " " + shorten(approvals.Visible(value), longestPart)
+	return word + " " + Shorten(approvals.Visible(value), longestPart)
 }
 
 func why(req approvals.Request) string {
-	evidence := shorten(approvals.Visible(strings.Join(req.Evidence, "; ")), longestReason)
-	return join(evidence, shorten(approvals.Visible(req.Reason), longestReason))
+	evidence := Shorten(approvals.Visible(strings.Join(req.Evidence, "; ")), longestReason)
+	return join(evidence, Shorten(approvals.Visible(req.Reason), longestReason))
 }
 
 // named is a name for a line, never empty.
@@ -110,12 +110,12 @@ func named(name string, most int) string {
 	if name == "" {
 		return "(no name)"
 	}
-	return shorten(approvals.Visible(name), most)
+	return Shorten(approvals.Visible(name), most)
 }
 
-// shorten cuts the middle out of a text of more than most columns: what differs
+// Shorten cuts the middle out of a text of more than most columns: what differs
 // often stands at its end.
-func shorten(text string, most int) string {
+func Shorten(text string, most int) string {
 	if width(text) <= most {
 		return text
 	}

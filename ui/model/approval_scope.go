@@ -82,7 +82,7 @@ func breadths(req approvals.Request, folders []string) []breadth {
 	all := []breadth{{title: "These exact arguments", calls: "with exactly these arguments", exact: true}}
 	for _, folder := range folders {
 		shown := approvals.Visible(folder)
-		all = append(all, breadth{title: "Only under " + shorten(shown, longestTool), calls: "whose paths all lie under " + shown, folder: folder})
+		all = append(all, breadth{title: "Only under " + Shorten(shown, longestTool), calls: "whose paths all lie under " + shown, folder: folder})
 	}
 	return append(all, breadth{title: "Any arguments", calls: "whatever its arguments", wide: true})
 }

@@ -50,16 +50,11 @@ func StatusLine(s State) string {
 // "Pointsman · 1 waiting".
 func Title(s State) string { return join(Name, s.waiting(), s.pausedWord(), short(s.Fault)) }
 
-// longestFault is how many characters of a fault are shown: a menu gets as wide
+// longestFault is how many columns a fault is given: a menu gets as wide
 // as its widest line, and Windows cuts a tooltip at 127.
 const longestFault = 60
 
-func short(fault string) string {
-	if runes := []rune(fault); len(runes) > longestFault {
-		return string(runes[:longestFault-1]) + "…"
-	}
-	return fault
-}
+func short(fault string) string { return Shorten(fault, longestFault) }
 
 func join(parts ...string) string {
 	var said []string

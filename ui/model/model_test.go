@@ -28,7 +28,7 @@ func TestWordsAndIcon(t *testing.T) {
 		{"one missing, one waits", model.State{Serving: address, Servers: 4, Connected: 3, Waiting: 1}, "Serving 127.0.0.1:8640 · 3 of 4 servers · 1 waiting", "Pointsman · 1 waiting", "waiting-1"},
 		{"nine wait", model.State{Serving: address, Waiting: 9}, "Serving 127.0.0.1:8640 · no servers · 9 waiting", "Pointsman · 9 waiting", "waiting-9"},
 		{"ten wait", model.State{Serving: address, Waiting: 10}, "Serving 127.0.0.1:8640 · no servers · 10 waiting", "Pointsman · 10 waiting", "waiting-9plus"},
-		{"long fault", model.State{Fault: strings.Repeat("错", 300)}, "Starting · " + strings.Repeat("错", 59) + "…", "Pointsman · " + strings.Repeat("错", 59) + "…", "fault"},
+		{"long fault", model.State{Fault: strings.Repeat("错", 300)}, "Starting · " + strings.Repeat("错", 19) + "…" + strings.Repeat("错", 10), "Pointsman · " + strings.Repeat("错", 19) + "…" + strings.Repeat("错", 10), "fault"},
 		{"paused", model.State{Serving: address, Paused: true}, "Serving 127.0.0.1:8640 · no servers · tools paused", "Pointsman · tools paused", "paused"},
 		{"fault over pause", model.State{Serving: address, Paused: true, Fault: "server x failed"}, "Serving 127.0.0.1:8640 · no servers · tools paused · server x failed", "Pointsman · tools paused · server x failed", "fault"},
 		{"waiting over fault", model.State{Serving: address, Waiting: 2, Fault: "server x failed"}, "Serving 127.0.0.1:8640 · no servers · 2 waiting · server x failed", "Pointsman · 2 waiting · server x failed", "waiting-2"},

@@ -39,7 +39,7 @@ var light = map[fyne.ThemeColorName]color.Color{
 	theme.ColorNameMenuBackground:      rgb(0xffffff),
 	theme.ColorNameOverlayBackground:   rgb(0xffffff),
 	theme.ColorNameHeaderBackground:    rgb(0xf3f3f1),
-	theme.ColorNameShadow:              see(0x000000, 0x22),
+	theme.ColorNameShadow:              see(0x000000, 0x14),
 	theme.ColorNameScrollBar:           see(0x1d2125, 0x55),
 	theme.ColorNameScrollBarBackground: see(0x1d2125, 0x0a),
 	theme.ColorNameSuccess:             rgb(0x1b7a3d),
