@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -116,7 +115,7 @@ func (a *app) desktopOf(s *service) *desktop.Desktop {
 // desktopOptions fills in what every desktop of ours has.
 func (a *app) desktopOptions(opts desktop.Options) desktop.Options {
 	opts.NoWindows, opts.Clipboard = noWindows, clipboard.Find(a.Getenv)
-	program, err := os.Executable()
+	program, err := residentProgram()
 	switch {
 	case a.Getenv("POINTSMAN_HOME") != "":
 		opts.NoLaunch = "not with POINTSMAN_HOME"
