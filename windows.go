@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"os"
+	"runtime"
 	"runtime/debug"
 
 	"beforefyne"
@@ -35,5 +36,6 @@ func showWindows(ctx context.Context, w cli.Windows) error {
 	a.SetIcon(fyne.NewStaticResource("pointsman.png", assets.AppIcon()))
 	return ui.New(a, ui.Options{
 		Client: w.Client, Home: w.Home, Parent: w.Parent, Version: w.Version, Logger: w.Logger, Quiet: keepQuiet, Rest: w.Rest,
+		Announce: runtime.GOOS == "windows" || runtime.GOOS == "darwin",
 	}).Run(ctx)
 }

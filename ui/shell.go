@@ -231,7 +231,7 @@ func (m *mainWindow) set(s seen) {
 // configure shows the configuration.
 func (m *mainWindow) configure(now model.Configuration) {
 	m.now = now
-	m.ui.wear(faceOf(now))
+	m.ui.heed(now)
 	m.banners.set(m.state, now)
 	if !m.first && now.Config != nil {
 		m.first = true

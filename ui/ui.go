@@ -40,6 +40,9 @@ type Options struct {
 	// minutes.
 	Keep    time.Duration
 	Version string
+	// Announce has the windows tell the desktop of what waits; where a resident can
+	// do so itself, it does.
+	Announce bool
 	// Rest gives memory back to the system. It is called, on a goroutine of its
 	// own, a moment after a window has come up. Nil: nothing does.
 	Rest   func()
@@ -59,7 +62,9 @@ type UI struct {
 	work sync.WaitGroup  // every goroutine of ours
 
 	// What follows is the UI goroutine's.
-	face     theme.Choice // that the windows wear
+	face     theme.Choice    // that the windows wear
+	notify   bool            // the user wants to be told of what waits
+	told     map[string]bool // the ids of what waited when it was last looked at
 	main     *mainWindow
 	approval *approvalWindow
 	leaving  *time.Timer // runs while no window is open
@@ -79,6 +84,15 @@ func New(app fyne.App, opts Options) *UI {
 		journal: &journalFile{path: filepath.Join(opts.Home.State, "journal.db")}}
 	u.wear(theme.System)
 	return u
+}
+
+// heed does what the configuration says of all windows.
+func (u *UI) heed(now model.Configuration) {
+	if now.Config == nil {
+		return // it is not known yet: what held before does
+	}
+	u.wear(faceOf(now))
+	u.notify = now.Config.Desktop.Notify
 }
 
 // wear gives the windows a face.
@@ -101,7 +115,7 @@ func (u *UI) dress(ctx context.Context) {
 		u.log.Warn("reading the chosen theme; the system's is taken", "error", err)
 		return
 	}
-	u.wear(faceOf(model.Configuration(settings)))
+	u.heed(model.Configuration(settings))
 }
 
 // Run shows what the resident asks for and what waits, until the resident goes,

@@ -6,6 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"pointsman/approvals"
+	"pointsman/ui/model"
 )
 
 // newApprovals makes the window that puts what waits before the person.
@@ -28,10 +29,27 @@ func (u *UI) watchApprovals(ctx context.Context) error {
 	return u.client.Watch(ctx, func(pending []approvals.Request) {
 		u.post(func() {
 			u.safely("showing what waits", func() { u.approval.Set(pending) })
+			u.announce(pending)
 			u.leaveLater()
 			if u.approval.Visible() {
 				u.restLater()
 			}
 		})
 	})
+}
+
+// announce has the desktop tell what waits, where the resident has no means to,
+// when something has come.
+func (u *UI) announce(pending []approvals.Request) {
+	come := false
+	told := map[string]bool{}
+	for _, req := range pending {
+		come = come || !u.told[req.ID]
+		told[req.ID] = true
+	}
+	u.told = told
+	if come && u.opts.Announce && u.notify {
+		title, body := model.WaitingNotice(pending)
+		u.app.SendNotification(fyne.NewNotification(title, body))
+	}
 }
