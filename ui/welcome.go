@@ -208,4 +208,5 @@ func (step *serverStep) show(state model.State, c *config.Config) {
 		step.scratch.Enable()
 	}
 	step.told.SetText(model.ServersTold(len(c.MCPServers), state))
+	setShown(step.told, step.told.Text != "")
 }

@@ -41,6 +41,7 @@ func newModelStep(s *welcomeScreen) *modelStep {
 	step.models = widget.NewSelect(nil, step.onModel)
 	step.choose = container.NewBorder(nil, nil, widget.NewLabel("Answers when none is named"), nil, step.models)
 	step.choose.Hide()
+	step.told.Hide()
 	entry := container.NewBorder(nil, nil, container.NewGridWrap(fyne.NewSize(20*theme.Step, step.key.MinSize().Height), step.provider), step.save, step.key)
 	step.provider.SetSelected(config.KnownProviders()[0])
 	step.box = container.NewVBox(part.Card(part.Stack(part.Subheading("Choose who answers"),
@@ -67,6 +68,7 @@ func (step *modelStep) show(c *config.Config) {
 func (step *modelStep) tell(text string, importance widget.Importance) {
 	step.told.Importance = importance
 	step.told.SetText(text)
+	setShown(step.told, text != "")
 }
 
 // onSave keeps the key, and asks the provider.
