@@ -200,7 +200,7 @@ func (s *activityScreen) showState() {
 	case s.search.Empty():
 		shown = part.Empty(theme.Icon("activity", theme.ColorMuted), "Nothing has run yet",
 			"As soon as a program asks a model through Pointsman, its run stands here with its plan and every tool call. Connect shows the address and the key to give to it.",
-			widget.NewButton("Connect a program", func() { s.ui.main.turnTo(screenConnect) }))
+			part.Row(s.ui.firstSteps("First steps"), widget.NewButton("Connect a program", func() { s.ui.main.turnTo(screenConnect) })))
 	default:
 		shown = part.Empty(theme.Icon("search", theme.ColorMuted), "Nothing found",
 			"No run has all that is searched for: the words, the server, the tool, the outcome and the days.",

@@ -78,7 +78,7 @@ func (b *bannerBox) draw(banner model.Banner, whole bool) fyne.CanvasObject {
 		if act == model.BannerOpenServers && !b.ui.main.has(screenServers) {
 			continue
 		}
-		button := widget.NewButton(string(act), func() { b.act(act, banner) })
+		button := widget.NewButton(string(act), b.ui.act("the button "+string(act), func() { b.act(act, banner) }))
 		if act == model.BannerAccept {
 			button.Importance = widget.WarningImportance
 		}

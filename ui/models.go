@@ -119,7 +119,7 @@ func (s *modelsScreen) nothing() fyne.CanvasObject {
 	add := widget.NewButton("Add a provider", func() { s.edit(model.ProviderForm{}) })
 	add.Importance = widget.HighImportance
 	return part.Empty(theme.Icon("models", theme.ColorMuted), "No provider yet",
-		"A provider answers: OpenAI, DeepSeek, an Ollama on this machine, or any other with an OpenAI-compatible address. All that most need is a key.", add)
+		"A provider answers: OpenAI, DeepSeek, an Ollama on this machine, or any other with an OpenAI-compatible address. All that most need is a key.", part.Row(s.ui.firstSteps("First steps"), add))
 }
 
 // open shows the form of a saved provider.

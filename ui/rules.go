@@ -97,7 +97,7 @@ func (s *rulesScreen) draw() fyne.CanvasObject {
 
 // drawWaiting is what waits, with the way to the window that asks about it.
 func (s *rulesScreen) drawWaiting() fyne.CanvasObject {
-	look := widget.NewButtonWithIcon("Decide …", theme.Icon("waiting", fynetheme.ColorNameForegroundOnPrimary), s.ui.approval.Raise)
+	look := widget.NewButtonWithIcon("Decide …", theme.Icon("waiting", fynetheme.ColorNameForegroundOnPrimary), s.ui.act("raising what waits", s.ui.approval.Raise))
 	look.Importance = widget.HighImportance
 	list := container.NewVBox()
 	for _, req := range s.seen.pending {
@@ -109,7 +109,7 @@ func (s *rulesScreen) drawWaiting() fyne.CanvasObject {
 }
 
 func (s *rulesScreen) drawRule(line model.RuleLine) fyne.CanvasObject {
-	remove := widget.NewButtonWithIcon("Remove", theme.Icon("remove", theme.ColorMuted), func() { s.remove(line) })
+	remove := widget.NewButtonWithIcon("Remove", theme.Icon("remove", theme.ColorMuted), s.ui.act("removing a rule", func() { s.remove(line) }))
 	remove.Importance = widget.LowImportance
 	words := closely(spansOf(line.Sentence))
 	if line.Voided != "" {
@@ -145,7 +145,7 @@ func (s *rulesScreen) remove(line model.RuleLine) {
 		case err != nil:
 			s.undo.fail(err)
 		case removed:
-			s.undo.undoable("Removed: "+line.Text(), func() { s.restore(line) })
+			s.undo.undoable("Removed: "+line.Text(), s.ui.act("restoring a rule", func() { s.restore(line) }))
 		}
 	})
 }

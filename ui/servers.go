@@ -101,7 +101,7 @@ func (s *serversScreen) nothing() fyne.CanvasObject {
 	add.Importance = widget.HighImportance
 	return part.Empty(theme.Icon("servers", theme.ColorMuted), "No servers yet",
 		"An MCP server gives models tools: files, a browser, a database. Paste the block that its README shows, or fill the form.",
-		part.Row(widget.NewButton("Paste a block", s.onPaste), add))
+		part.Row(s.ui.firstSteps("First steps"), widget.NewButton("Paste a block", s.onPaste), add))
 }
 
 // status is how a server is.

@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/widget"
 
 	"pointsman/gateway/control"
 	"pointsman/ui/model"
@@ -37,7 +36,8 @@ func (s *settingsScreen) content() fyne.CanvasObject {
 		for _, setting := range group.Settings {
 			field := s.form.Field(setting.Path)
 			row := newSettingRow(field, settingActs{
-				save: func() { s.save(field) }, keep: func(mine bool) { s.keep(field, mine) }, repair: s.repair,
+				safely: func(f func()) { s.ui.safely("the setting "+field.Label, f) },
+				save:   func() { s.save(field) }, keep: func(mine bool) { s.keep(field, mine) }, repair: s.repair,
 			})
 			s.rows[setting.Path] = row
 			card.Add(row.box)
@@ -48,8 +48,7 @@ func (s *settingsScreen) content() fyne.CanvasObject {
 		page.Add(part.Card(card))
 	}
 	page.Add(part.Card(s.files.box))
-	first := widget.NewButton("Show the first steps again", func() { s.ui.main.open(screenWelcome) })
-	first.Importance = widget.LowImportance
+	first := s.ui.firstSteps("Show the first steps again")
 	page.Add(container.NewHBox(first))
 	return scrolled(page)
 }

@@ -102,7 +102,11 @@ func (b *windowBench) serve(ctx context.Context, o benchOptions) *control.Client
 	ln, client := control.Local(control.Info{})
 	client.Secret = "s"
 	opts := control.Options{Gateway: b.gateway, Manager: b.gateway.Manager(), Secret: client.Secret,
-		Views: map[string]func(context.Context) any{desktop.View: func(context.Context) any { return b.stateNow() }}}
+		Views: map[string]func(context.Context) any{
+			desktop.View: func(context.Context) any { return b.stateNow() },
+			"servers":    func(context.Context) any { return b.gateway.Servers() },
+			"tools":      func(context.Context) any { return b.gateway.Tools() },
+		}}
 	if o.manager != nil {
 		opts.Manager = o.manager(opts.Manager)
 	}

@@ -13,6 +13,7 @@ import (
 
 // settingActs are what a row can do.
 type settingActs struct {
+	safely func(func()) // runs the rest, and what else a widget calls
 	save   func()
 	keep   func(mine bool)
 	repair func()
@@ -42,10 +43,10 @@ func newSettingRow(field *model.SettingField, acts settingActs) *settingRow {
 	r.saved.Truncation = fyne.TextTruncateOff
 	r.problem, r.conflict = part.Words(""), part.Words("")
 	r.problem.Importance, r.conflict.Importance = widget.DangerImportance, widget.WarningImportance
-	r.offer = widget.NewButton("", r.onOffer)
-	r.repair = widget.NewButton("Repair", func() { r.acts.repair() })
-	mine := widget.NewButton("Keep mine", func() { r.acts.keep(true) })
-	theirs := widget.NewButton("Take the file's", func() { r.acts.keep(false) })
+	r.offer = widget.NewButton("", r.safe(r.onOffer))
+	r.repair = widget.NewButton("Repair", r.safe(acts.repair))
+	mine := widget.NewButton("Keep mine", r.safe(func() { acts.keep(true) }))
+	theirs := widget.NewButton("Take the file's", r.safe(func() { acts.keep(false) }))
 	r.choose = beside(mine, theirs)
 	r.makeControl()
 	name := closely(widget.NewLabel(field.Label), r.hint)
@@ -105,7 +106,7 @@ func (r *settingRow) makeControl() {
 		})
 		r.control = r.choice
 	default:
-		r.text = newTextField(r.enterOnly, func() { r.acts.save() }, r.onRevert)
+		r.text = newTextField(func(text string) { r.acts.safely(func() { r.enterOnly(text) }) }, r.safe(r.acts.save), r.safe(r.onRevert))
 		r.control = r.text
 	}
 }
@@ -115,9 +116,14 @@ func (r *settingRow) enter(text string) {
 	if r.showing {
 		return
 	}
-	r.field.Enter(text)
-	r.acts.save()
+	r.acts.safely(func() {
+		r.field.Enter(text)
+		r.acts.save()
+	})
 }
+
+// safe is what a widget calls, run safely.
+func (r *settingRow) safe(f func()) func() { return func() { r.acts.safely(f) } }
 
 // enterOnly takes in a text, which is saved when it is complete.
 func (r *settingRow) enterOnly(text string) {

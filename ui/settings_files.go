@@ -42,7 +42,7 @@ func (c *filesCard) show(now model.Configuration, home config.Home) {
 	for _, file := range files {
 		path := widget.NewLabel(file.Path)
 		path.TextStyle.Monospace, path.Wrapping, path.Selectable = true, fyne.TextWrapBreak, true
-		open := widget.NewButtonWithIcon("Open folder", theme.Icon("folder", theme.ColorMuted), func() { c.open(file.Folder) })
+		open := widget.NewButtonWithIcon("Open folder", theme.Icon("folder", theme.ColorMuted), c.ui.act("opening a folder", func() { c.open(file.Folder) }))
 		enable(open, file.Folder != "")
 		name := container.NewGridWrap(fyne.NewSize(15*theme.Step, path.MinSize().Height), widget.NewLabel(file.Name))
 		c.list.Add(container.NewBorder(nil, nil, container.NewVBox(name), container.NewVBox(open), path))

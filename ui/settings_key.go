@@ -28,8 +28,8 @@ type keyCard struct {
 
 func newKeyCard(u *UI) *keyCard {
 	k := &keyCard{ui: u, line: newCopyLine(u, "API key", "every client shows it; whoever has it can use your models and tools"), told: part.Words("")}
-	k.show = widget.NewButtonWithIcon("Show", theme.Icon("key", theme.ColorMuted), k.onShow)
-	k.anew = widget.NewButtonWithIcon("New key …", theme.Icon("restart", theme.ColorMuted), k.onNew)
+	k.show = widget.NewButtonWithIcon("Show", theme.Icon("key", theme.ColorMuted), u.act("showing the key", k.onShow))
+	k.anew = widget.NewButtonWithIcon("New key …", theme.Icon("restart", theme.ColorMuted), u.act("asking for a new key", k.onNew))
 	k.told.Hide()
 	k.box = container.NewVBox(k.line.row, beside(k.show, k.anew), k.told)
 	return k
@@ -64,7 +64,7 @@ func (k *keyCard) onShow() {
 func (k *keyCard) onNew() {
 	ask := dialog.NewCustomWithoutButtons("Make a new API key?", part.Words(
 		"The old key stops working at once. Every program that has it (VS Code, the Copilot CLI, your scripts) is refused until you give it the new one."), k.ui.main.window)
-	yes := widget.NewButton("Make a new key", func() { ask.Hide(); k.renew() })
+	yes := widget.NewButton("Make a new key", k.ui.act("making a new key", func() { ask.Hide(); k.renew() }))
 	yes.Importance = widget.DangerImportance
 	ask.SetButtons([]fyne.CanvasObject{widget.NewButton("Cancel", ask.Hide), yes})
 	ask.Resize(fyne.NewSize(56*theme.Step, 0))

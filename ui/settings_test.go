@@ -229,3 +229,22 @@ func TestNewKeyIsMadeAfterAQuestion(t *testing.T) {
 		t.Errorf("the gateway's key is %q, the screen's %q, %v", now, s.key.key, err)
 	}
 }
+
+// A panic behind a button is shown, and the screen comes back when it is chosen
+// again.
+func TestPanicBehindAButton(t *testing.T) {
+	b := newWindowBench(t, benchOptions{})
+	s := b.settings()
+	s.rows["tools.max_rounds"].acts.save = nil // whoever calls it panics
+	press := b.ui.act("a test", func() { s.rows["tools.max_rounds"].acts.save() })
+	for range 2 {
+		press()
+		if !b.says("This screen has failed") || !b.says("a test") {
+			t.Fatalf("the window says %q", b.words())
+		}
+	}
+	b.ui.main.turnTo(screenSettings)
+	if b.says("This screen has failed") || !b.says("Endpoint") {
+		t.Errorf("the window says %q", b.words())
+	}
+}

@@ -89,7 +89,7 @@ type mainWindow struct {
 	status  *widget.Label
 	state   model.State
 	now     model.Configuration
-	first   bool // the first state and configuration have been seen
+	greet   bool // the first steps come up when nothing turns out to be configured
 }
 
 func newMainWindow(u *UI) *mainWindow {
@@ -108,6 +108,7 @@ func (m *mainWindow) open(name string) {
 	}
 	if !m.visible {
 		m.visible = true
+		m.greet = name == "" // who asked for a screen gets that
 		m.follow()
 		m.banners.lookAtKeychain()
 	}
@@ -175,8 +176,10 @@ func (m *mainWindow) failed(doing string) {
 	m.page.Objects = []fyne.CanvasObject{part.Empty(theme.Icon("failed", theme.ColorDestructive), "This screen has failed",
 		"The fault was in "+doing+". It is in the log, and nothing else is touched: the gateway runs on. Choose the screen again to try once more.", nil)}
 	m.page.Refresh()
-	m.leave()
-	m.leave = nil
+	if m.leave != nil { // else the window is hidden, or this is the second panic
+		m.leave()
+		m.leave = nil
+	}
 }
 
 // seen is what the window follows, all of about the same moment.
@@ -233,8 +236,8 @@ func (m *mainWindow) configure(now model.Configuration) {
 	m.now = now
 	m.ui.heed(now)
 	m.banners.set(m.state, now)
-	if !m.first && now.Config != nil {
-		m.first = true
+	if m.greet && now.Config != nil {
+		m.greet = false
 		if model.FirstStart(now.Config) && !welcomed(m.ui.opts.Home) {
 			m.turnTo(screenWelcome)
 			return

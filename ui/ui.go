@@ -225,6 +225,9 @@ func background[T any](ctx context.Context, u *UI, work func(context.Context) (T
 	})
 }
 
+// act is what a button does, run safely.
+func (u *UI) act(doing string, f func()) func() { return func() { u.safely(doing, f) } }
+
 // safely runs a part of a screen. Its panic is logged and shown, and ends
 // nothing.
 func (u *UI) safely(doing string, part func()) {

@@ -49,9 +49,9 @@ func (s *welcomeScreen) content() fyne.CanvasObject {
 	s.fault = part.Words("")
 	s.fault.Importance = widget.DangerImportance
 	s.fault.Hide()
-	s.back = widget.NewButton("Back", func() { s.turn(s.step - 1) })
-	s.next = widget.NewButton("", func() { s.turn(s.step + 1) })
-	later := widget.NewButton("Skip all", s.leave)
+	s.back = widget.NewButton("Back", s.ui.act("the step before", func() { s.turn(s.step - 1) }))
+	s.next = widget.NewButton("", s.ui.act("the next step", func() { s.turn(s.step + 1) }))
+	later := widget.NewButton("Skip all", s.ui.act("leaving the first steps", s.leave))
 	later.Importance = widget.LowImportance
 	foot := container.NewVBox(s.fault, container.NewBorder(nil, nil, later, part.Row(s.back, s.next)))
 	head := container.NewVBox(part.Heading("Welcome to Pointsman"),
@@ -154,6 +154,13 @@ func (s *welcomeScreen) edit(edits func(*config.Config) []config.Edit, done func
 	})
 }
 
+// firstSteps is a button that leads to the first steps.
+func (u *UI) firstSteps(text string) *widget.Button {
+	button := widget.NewButton(text, u.act("opening the first steps", func() { u.main.open(screenWelcome) }))
+	button.Importance = widget.LowImportance
+	return button
+}
+
 // welcomeMark is the file in the state directory that says that the first steps
 // were shown.
 const welcomeMark = "welcomed"
@@ -184,11 +191,11 @@ type serverStep struct {
 func newServerStep(s *welcomeScreen) *serverStep {
 	step := &serverStep{told: part.Words("")}
 	step.told.Importance = widget.SuccessImportance
-	step.scratch = widget.NewButtonWithIcon("Add the scratch server", theme.Icon("local", theme.ColorMuted), func() {
+	step.scratch = widget.NewButtonWithIcon("Add the scratch server", theme.Icon("local", theme.ColorMuted), s.ui.act("adding the scratch server", func() {
 		step.scratch.Disable()
 		s.edit(func(*config.Config) []config.Edit { return model.ScratchEdits() }, func(error) { step.show(s.ui.main.state, s.now.Config) })
-	})
-	own := widget.NewButtonWithIcon("Add a server of your own …", theme.Icon("add", theme.ColorMuted), func() { s.ui.main.open(screenServers) })
+	}))
+	own := widget.NewButtonWithIcon("Add a server of your own …", theme.Icon("add", theme.ColorMuted), s.ui.act("opening the servers", func() { s.ui.main.open(screenServers) }))
 	setShown(own, s.ui.main.has(screenServers))
 	step.box = part.Card(part.Stack(part.Subheading("Add tools"),
 		part.Words("An MCP server gives the model tools: files, issues, a database. The scratch server comes with Pointsman: four tools over one folder of its own, to try things out."),

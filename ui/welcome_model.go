@@ -34,11 +34,11 @@ func newModelStep(s *welcomeScreen) *modelStep {
 	step.key = widget.NewPasswordEntry()
 	step.key.SetPlaceHolder("Paste its API key")
 	step.key.OnChanged = func(string) { step.refresh() }
-	step.key.OnSubmitted = func(string) { step.onSave() }
-	step.save = widget.NewButtonWithIcon("Save and test", theme.Icon("key", theme.ColorMuted), step.onSave)
+	step.key.OnSubmitted = func(string) { s.ui.safely("saving a key", step.onSave) }
+	step.save = widget.NewButtonWithIcon("Save and test", theme.Icon("key", theme.ColorMuted), s.ui.act("saving a key", step.onSave))
 	step.provider = widget.NewSelect(config.KnownProviders(), func(string) { step.refresh() })
-	step.demo = widget.NewButtonWithIcon("Try the demo model", theme.Icon("play", theme.ColorMuted), step.onDemo)
-	step.models = widget.NewSelect(nil, step.onModel)
+	step.demo = widget.NewButtonWithIcon("Try the demo model", theme.Icon("play", theme.ColorMuted), s.ui.act("choosing the demo model", step.onDemo))
+	step.models = widget.NewSelect(nil, func(chosen string) { s.ui.safely("choosing a model", func() { step.onModel(chosen) }) })
 	step.choose = container.NewBorder(nil, nil, widget.NewLabel("Answers when none is named"), nil, step.models)
 	step.choose.Hide()
 	step.told.Hide()

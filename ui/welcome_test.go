@@ -41,6 +41,21 @@ func TestFirstStepsAreShownOnce(t *testing.T) {
 	}
 }
 
+// Who asked for a screen gets that one.
+func TestFirstStepsAreNotInTheWay(t *testing.T) {
+	b := newWindowBench(t, benchOptions{first: true})
+	b.settings()
+	if b.says("Welcome to Pointsman") {
+		t.Errorf("the window says %q", b.words())
+	}
+	b.open(screenServers)
+	b.until("the empty screen leads to them", func() bool { return b.says("[First steps]") })
+	b.tap("First steps")
+	if !b.says("Welcome to Pointsman") {
+		t.Errorf("the window says %q", b.words())
+	}
+}
+
 // testedProviders answers for every provider.
 type testedProviders struct {
 	control.Manager
