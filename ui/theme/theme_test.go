@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"os"
+	"strings"
 	"testing"
 
 	"fyne.io/fyne/v2"
@@ -126,5 +128,22 @@ func TestIcon(t *testing.T) {
 	}
 	if assets.Drawing("no such drawing") != nil {
 		t.Error("a drawing that there is not was found")
+	}
+}
+
+// TestIconOfDisabled: Fyne paints what is disabled by filling shapes with one
+// colour; a drawing of lines must stay one.
+func TestIconOfDisabled(t *testing.T) {
+	test.NewApp().Settings().SetTheme(theme.New(theme.Light))
+	entries, err := os.ReadDir("../../assets/icons/ui")
+	if err != nil || len(entries) < 30 {
+		t.Fatalf("%d drawings, %v", len(entries), err)
+	}
+	for _, entry := range entries {
+		name := strings.TrimSuffix(entry.Name(), ".svg")
+		drawn := fynetheme.NewDisabledResource(theme.Icon(name, theme.ColorMuted)).Content()
+		if paths := bytes.Count(drawn, []byte("<path")); paths == 0 || bytes.Count(drawn, []byte(`fill="none"`)) < paths {
+			t.Errorf("%s is filled: %s", name, drawn)
+		}
 	}
 }
