@@ -14,10 +14,24 @@ const hidden = "[secret]"
 
 var embeddedRef = regexp.MustCompile(`\$\{(env|keychain):[^}]+\}`)
 
+// variable is an environment variable as other programs' entries name one. In
+// lower case, or beside other text, it may as well be a part of a literal.
+var variable = regexp.MustCompile(`^\$(?:[A-Z_][A-Z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})$`)
+
 // IsReference reports whether the secret is looked up elsewhere, as a whole or
 // in a part of its text.
 func (s Secret) IsReference() bool {
-	return isWholeRef(string(s)) || embeddedRef.MatchString(string(s))
+	return isWholeRef(string(s)) || embeddedRef.MatchString(string(s)) || isVariable(string(s))
+}
+
+// isVariable reports whether the text is an environment variable, alone or after
+// a scheme.
+func isVariable(text string) bool {
+	if variable.MatchString(text) {
+		return true
+	}
+	scheme, rest, ok := strings.Cut(text, " ")
+	return ok && harmless(scheme) == scheme && variable.MatchString(rest)
 }
 
 func isWholeRef(s string) bool {
@@ -29,7 +43,7 @@ func isWholeRef(s string) bool {
 // references inside a text with the scheme before them, a mark for the rest.
 func (s Secret) String() string {
 	text := string(s)
-	if text == "" || isWholeRef(text) {
+	if text == "" || isWholeRef(text) || isVariable(text) {
 		return text
 	}
 	spans := embeddedRef.FindAllStringIndex(text, -1)

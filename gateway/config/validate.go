@@ -193,44 +193,6 @@ func (v *validator) deployments(c *Config) {
 	}
 }
 
-var serverTypes = []string{"local", "stdio", "http", "sse", "streamable-http"}
-
-func (v *validator) servers(c *Config) {
-	for name, s := range c.MCPServers {
-		path := join("mcpServers", name)
-		local := s.Type == "local" || s.Type == "stdio"
-		switch {
-		case name == "":
-			v.faultAt(path, "mcpServers", "a server needs a name")
-		case s.Command != "" && s.URL != "":
-			v.fault(path, "has both command and url; a server is started by one or reached by the other")
-		case s.Type == "builtin":
-			v.builtin(path, name, s)
-		case s.Command == "" && s.URL == "":
-			v.faultAt(path, "mcpServers", "has neither command nor url")
-		case local && s.Command == "":
-			v.fault(path, "type %s needs a command", s.Type)
-		case !local && s.Type != "" && s.URL == "" && slices.Contains(serverTypes, s.Type):
-			v.fault(path, "type %s needs a url", s.Type)
-		}
-		v.enum(path+".type", s.Type, append([]string{"", "builtin"}, serverTypes...)...)
-		v.url(path+".url", s.URL)
-	}
-}
-
-// builtinServers are the names of the servers that come with the program.
-var builtinServers = []string{"scratch"}
-
-func (v *validator) builtin(path, name string, s MCPServer) {
-	if s.Command != "" || s.URL != "" {
-		v.fault(path+".type", "a builtin server has neither command nor url")
-	}
-	if !slices.Contains(builtinServers, name) {
-		fault := v.fault(path+".type", "there is no builtin server %q", name)
-		fault.Allowed, fault.Nearest = builtinServers, Nearest(name, builtinServers)
-	}
-}
-
 func (v *validator) enums(c *Config) {
 	v.enum("gateway.auth", c.Gateway.Auth, "key", "none")
 	v.enum("reasoning_effort", c.ReasoningEffort, append([]string{""}, efforts...)...)
