@@ -17,6 +17,7 @@ import (
 func (m manager) TestServer(ctx context.Context, name string, entry config.MCPServer, typed map[string]string) (control.ServerTest, error) {
 	entry = config.KeepMasked(m.g.Config().MCPServers[name], entry)
 	only := config.Default()
+	only.Sandbox = m.g.Config().Sandbox
 	only.MCPServers = map[string]config.MCPServer{name: entry}
 	if err := m.checkOnly(only); err != nil {
 		return control.ServerTest{}, err
@@ -27,7 +28,7 @@ func (m manager) TestServer(ctx context.Context, name string, entry config.MCPSe
 	}
 	defer done()
 	begun := time.Now()
-	trial := m.g.host.Try(ctx, name, entry, m.g.resolverOver(typed).Resolve)
+	trial := m.g.host.Try(ctx, name, confined(only)[name], m.g.resolverOver(typed).Resolve)
 	return control.ServerTest{
 		State: trial.State, Error: m.g.redactor.Redact(trial.Error), Tools: m.g.judged(name, entry, trial.Tools),
 		Stderr: m.g.cleanLines(trial.Stderr), ServerInfo: trial.ServerInfo, Protocol: trial.Protocol, Duration: time.Since(begun),

@@ -119,6 +119,9 @@ func (s *server) startStdio(ctx context.Context, sess *session) (mcp.Connection,
 
 // command returns the entry's command, its references resolved, ready to start.
 func (s *server) command(ctx context.Context) (*exec.Cmd, error) {
+	if s.entry.Sandbox != nil && s.entry.Sandbox.Enabled { // never run unconfined what is to be confined
+		return nil, errors.New("its `sandbox` is enabled, and this version cannot confine a server: it is not started; set sandbox.enabled to false to run it unconfined")
+	}
 	env, path, err := s.environment(ctx)
 	if err != nil {
 		return nil, err
@@ -127,7 +130,7 @@ func (s *server) command(ctx context.Context) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	name, err := s.resolveInside(ctx, "command", s.entry.Command)
+	name, err := s.expand(ctx, "command", s.entry.Command)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +140,7 @@ func (s *server) command(ctx context.Context) (*exec.Cmd, error) {
 	}
 	args := []string{name}
 	for i, arg := range s.entry.Args {
-		arg, err := s.resolveInside(ctx, fmt.Sprintf("args[%d]", i), arg)
+		arg, err := s.expand(ctx, fmt.Sprintf("args[%d]", i), arg)
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +155,7 @@ func (s *server) command(ctx context.Context) (*exec.Cmd, error) {
 func (s *server) environment(ctx context.Context) (env []string, path string, err error) {
 	env = inherited()
 	for name, ref := range s.entry.Env {
-		value, err := s.resolve(ctx, "env "+name, string(ref))
+		value, err := s.expandSecret(ctx, "env "+name, string(ref))
 		if err != nil {
 			return nil, "", err
 		}
@@ -173,7 +176,7 @@ func (s *server) directory(ctx context.Context) (string, error) {
 	if dir == "" {
 		return os.UserHomeDir()
 	}
-	dir, err := s.resolveInside(ctx, "cwd", dir)
+	dir, err := s.expand(ctx, "cwd", dir)
 	if err != nil {
 		return "", err
 	}

@@ -50,7 +50,7 @@ func runFake(mode string) {
 	fmt.Fprintln(os.Stderr, "fake server, mode", mode)
 	switch mode {
 	case "silent": // neither reads nor answers
-		select {}
+		time.Sleep(time.Hour) // select {} is taken for a deadlock in a program without cgo
 	case "slow":
 		time.Sleep(300 * time.Millisecond)
 	case "stubborn": // ends for KILL alone
@@ -179,6 +179,13 @@ func (f *fake) call(req request) {
 	case "env":
 		text, _ := json.Marshal(strings.Join(os.Environ(), "\n"))
 		f.answer(req, fmt.Sprintf(`{"content":[{"type":"text","text":%s}]}`, text))
+	case "started":
+		dir, _ := os.Getwd()
+		text, _ := json.Marshal(struct {
+			Args []string
+			Dir  string
+		}{os.Args[1:], dir})
+		f.answer(req, fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, text))
 	case "fails":
 		f.answer(req, `{"content":[{"type":"text","text":"no such row"}],"isError":true}`)
 	case "refuses":

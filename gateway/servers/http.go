@@ -40,7 +40,7 @@ type remote struct {
 
 // newRemote resolves the entry's url and headers.
 func (s *server) newRemote(ctx context.Context) (*remote, error) {
-	address, err := s.resolveInside(ctx, "url", s.entry.URL)
+	address, err := s.expand(ctx, "url", s.entry.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (s *server) newRemote(ctx context.Context) (*remote, error) {
 		r.base = http.DefaultTransport
 	}
 	for name, ref := range s.entry.Headers {
-		value, err := s.resolve(ctx, "header "+name, string(ref))
+		value, err := s.expandSecret(ctx, "header "+name, string(ref))
 		if err != nil {
 			return nil, err
 		}

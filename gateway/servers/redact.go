@@ -20,15 +20,8 @@ type redactor struct {
 	values []string
 }
 
-// add notes the value that text, which holds a reference, was resolved to. What
-// stands around a ${…} is no secret.
-func (r *redactor) add(text, value string) {
-	if text == value {
-		return
-	}
-	if begin, end := strings.Index(text, "${"), strings.LastIndexByte(text, '}'); begin >= 0 && end > begin {
-		value = strings.TrimSuffix(strings.TrimPrefix(value, text[:begin]), text[end+1:])
-	}
+// add notes what a reference was resolved to.
+func (r *redactor) add(value string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(value) >= shortestSecret && !slices.Contains(r.values, value) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -371,22 +370,4 @@ func millis(ms int64) time.Duration {
 		return defaultTimeout
 	}
 	return time.Duration(ms) * time.Millisecond
-}
-
-// resolve replaces the secret references in text that may hold some.
-func (s *server) resolve(ctx context.Context, what, text string) (string, error) {
-	value, err := s.host.opts.Resolve(ctx, text)
-	if err != nil {
-		return "", fmt.Errorf("resolving %s: %w", what, err)
-	}
-	s.secret.add(text, value)
-	return value, nil
-}
-
-// resolveInside is resolve for text that is a reference only where it says ${…}.
-func (s *server) resolveInside(ctx context.Context, what, text string) (string, error) {
-	if !strings.Contains(text, "${") {
-		return text, nil
-	}
-	return s.resolve(ctx, what, text)
 }

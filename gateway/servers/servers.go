@@ -44,8 +44,9 @@ import (
 
 // Options configures a Host.
 type Options struct {
-	// Resolve replaces secret references and ${…} in env, headers, args and
-	// url. If nil, they are used as they are.
+	// Resolve returns what a reference stands for: keychain:NAME,
+	// os.environ/NAME, or one of ${NAME}, ${NAME:-default}, ${env:NAME} and
+	// ${keychain:NAME}. If nil, they are used as they are.
 	Resolve func(ctx context.Context, ref string) (string, error)
 	// Redact takes credentials out of what a server says that is not a result:
 	// errors, and lines on its standard error. If nil, only what Resolve
@@ -76,7 +77,8 @@ type Options struct {
 	// Path is the PATH to look for commands in after our own. If empty, the
 	// login shell is asked for it when a command is not found.
 	Path string
-	// Roots are the directories told to servers that ask for them.
+	// Roots are the directories told to servers that ask for them. The first is
+	// what ${workspaceFolder} stands for.
 	Roots []string
 }
 
