@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
@@ -26,6 +27,8 @@ type serveFlags struct {
 	port   int
 	ask    string
 	noMCP  bool
+
+	disabled []string // MCP servers that are not started in this run
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -59,6 +62,7 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.ask, "ask", "terminal", "`WHERE` risky calls are asked about: terminal or none")
 	choices(cmd, "ask", "terminal", "none")
 	cmd.Flags().BoolVar(&f.noMCP, "no-mcp", false, "do not connect the MCP servers")
+	cmd.Flags().StringArrayVar(&f.disabled, "disable-mcp-server", nil, "do not start the MCP server of this exact `NAME` in this run; may be given again")
 }
 
 func (f *serveFlags) check(portSet bool) error {
@@ -78,6 +82,7 @@ func (f *serveFlags) apply(cfg *config.Config) {
 	if f.listen != "" {
 		cfg.Gateway.Listen = f.listen
 	}
+	cfg.DisabledMCPServers = append(slices.Clip(cfg.DisabledMCPServers), f.disabled...)
 	if f.port >= 0 {
 		host, _, err := net.SplitHostPort(cfg.Gateway.Listen)
 		if err != nil {

@@ -205,3 +205,27 @@ func TestDemo(t *testing.T) {
 		})
 	}
 }
+
+// A server can be kept from starting for one run; the file stays as it is, and a
+// name that keeps none is told.
+func TestDisableMCPServer(t *testing.T) {
+	r := newRig(t, scratchConfig+"  other: {command: /no/such/program}\n")
+	s := r.serve("--ask", "none", "--disable-mcp-server", "other", "--disable-mcp-server", "othr")
+	var list []struct {
+		Name    string
+		Enabled bool
+		Live    struct{ Status string }
+	}
+	if err := json.Unmarshal([]byte(r.must("servers", "list", "--json").out), &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 2 || list[0].Name != "other" || list[0].Enabled || list[0].Live.Status != "disabled" || !list[1].Enabled {
+		t.Errorf("the servers are %+v", list)
+	}
+	if said := s.log.String(); !strings.Contains(said, `no server is named "othr"`) || !strings.Contains(said, `did you mean "other"?`) {
+		t.Errorf("it said %s", said)
+	}
+	if text, err := os.ReadFile(filepath.Join(r.home, "config.yaml")); err != nil || strings.Contains(string(text), "disabled") {
+		t.Errorf("%v, the file is %s", err, text)
+	}
+}
