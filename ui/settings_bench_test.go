@@ -120,10 +120,10 @@ func (b *windowBench) serve(ctx context.Context, o benchOptions) *control.Client
 }
 
 func (b *windowBench) stateNow() model.State {
-	s := desktop.StateOf(b.gateway)
-	s.Serving = "127.0.0.1:8640"
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	s := desktop.StateOf(b.gateway)
+	s.Serving = "127.0.0.1:8640"
 	if b.state != nil {
 		b.state(&s)
 	}
@@ -133,8 +133,8 @@ func (b *windowBench) stateNow() model.State {
 // setState changes what the program's state is said to be.
 func (b *windowBench) setState(change func(*model.State)) {
 	b.mu.Lock()
+	defer b.mu.Unlock() // nobody sees the pause
 	b.state = change
-	b.mu.Unlock()
 	b.gateway.Pause(!b.gateway.Paused()) // something that is told of
 	b.gateway.Pause(!b.gateway.Paused())
 }
