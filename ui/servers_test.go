@@ -400,3 +400,19 @@ func TestServerBuiltin(t *testing.T) {
 	b.sees("is saved.")
 	b.wantFile([]string{"type: builtin", "disabled: true"}, "tools:")
 }
+
+// TestServerToolsAtOnce changes several tools before the first change is made:
+// each of them counts.
+func TestServerToolsAtOnce(t *testing.T) {
+	b := newFormsBench(t, formsSetup{yaml: "mcpServers: {scratch: {type: builtin}}\n", tools: 6})
+	s := b.servers()
+	s.open("scratch")
+	b.until("its tools are there", func() bool { return len(s.page.tools) == 6 })
+	for _, row := range b.rows()[:4] {
+		row.ask.SetSelectedIndex(int(model.AskAlways))
+	}
+	b.until("four always ask", func() bool { return len(s.view.settings.Config.Tools.Risky) == 4 })
+	if s.bar.object.Visible() {
+		t.Errorf("it says:\n%s", b.words())
+	}
+}
