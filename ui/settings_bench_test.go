@@ -72,7 +72,7 @@ func newWindowBench(t testing.TB, o benchOptions) *windowBench {
 	b.gateway.Start()
 	client := b.serve(ctx, o)
 	if !o.first {
-		if err := noteWelcomed(b.home); err != nil {
+		if err := model.NoteWelcomed(b.home); err != nil {
 			t.Fatal(err)
 		}
 	}

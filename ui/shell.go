@@ -238,7 +238,7 @@ func (m *mainWindow) configure(now model.Configuration) {
 	m.banners.set(m.state, now)
 	if m.greet && now.Config != nil {
 		m.greet = false
-		if model.FirstStart(now.Config) && !welcomed(m.ui.opts.Home) {
+		if model.FirstStart(now.Config) && !model.Welcomed(m.ui.opts.Home) {
 			m.turnTo(screenWelcome)
 			return
 		}

@@ -2,11 +2,7 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -137,7 +133,7 @@ func (s *welcomeScreen) fail(err error) {
 
 // leave ends the first steps for good.
 func (s *welcomeScreen) leave() {
-	if err := noteWelcomed(s.ui.opts.Home); err != nil {
+	if err := model.NoteWelcomed(s.ui.opts.Home); err != nil {
 		s.ui.log.Warn("the first steps will be shown again", "error", err)
 	}
 	s.ui.main.open(places()[0].name)
@@ -159,26 +155,6 @@ func (u *UI) firstSteps(text string) *widget.Button {
 	button := widget.NewButton(text, u.act("opening the first steps", func() { u.main.open(screenWelcome) }))
 	button.Importance = widget.LowImportance
 	return button
-}
-
-// welcomeMark is the file in the state directory that says that the first steps
-// were shown.
-const welcomeMark = "welcomed"
-
-// welcomed reports whether the first steps were finished or skipped.
-func welcomed(home config.Home) bool {
-	_, err := os.Stat(filepath.Join(home.State, welcomeMark))
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-func noteWelcomed(home config.Home) error {
-	if err := os.MkdirAll(home.State, 0o700); err != nil {
-		return fmt.Errorf("remembering that the first steps were shown: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(home.State, welcomeMark), nil, 0o600); err != nil {
-		return fmt.Errorf("remembering that the first steps were shown: %w", err)
-	}
-	return nil
 }
 
 // serverStep is the second step.

@@ -10,6 +10,7 @@ import (
 	"pointsman/gateway/config"
 	"pointsman/gateway/control"
 	"pointsman/gateway/secrets"
+	"pointsman/ui/model"
 )
 
 func TestFirstStepsAreShownOnce(t *testing.T) {
@@ -34,7 +35,7 @@ func TestFirstStepsAreShownOnce(t *testing.T) {
 				return
 			}
 			b.tap("Skip all")
-			if b.says("Welcome to Pointsman") || !welcomed(b.home) || b.file() != test.yaml {
+			if b.says("Welcome to Pointsman") || !model.Welcomed(b.home) || b.file() != test.yaml {
 				t.Errorf("after skipping the window says %q, the file %q", b.words(), b.file())
 			}
 		})
@@ -100,7 +101,7 @@ func TestFirstSteps(t *testing.T) {
 		t.Errorf("the key is in plain view, or %v", err)
 	}
 	b.tap("Finish")
-	if b.says("Welcome to Pointsman") || !welcomed(b.home) {
+	if b.says("Welcome to Pointsman") || !model.Welcomed(b.home) {
 		t.Errorf("at the end the window says %q", b.words())
 	}
 }

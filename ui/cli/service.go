@@ -22,6 +22,7 @@ type service struct {
 	*app
 	how     serving
 	store   *config.Store
+	home    config.Home
 	gateway *gateway.Gateway
 	person  *attendant       // at this terminal
 	panes   *panes           // nil: there are no windows
@@ -39,7 +40,7 @@ func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Re
 	defer stop(nil)
 	secret := rand.Text()
 	s := &service{
-		app: a, how: how, store: store, log: kept.logger, quit: func() { stop(context.Canceled) },
+		app: a, how: how, store: store, home: home, log: kept.logger, quit: func() { stop(context.Canceled) },
 		person: a.attendant(how.flags.ask == "terminal", screen), panes: a.newPanes(secret, how.desktop != nil, kept.logger),
 	}
 	s.gateway, err = a.newGateway(ctx, store, home, gateway.Options{
@@ -99,7 +100,7 @@ func (s *service) run(ctx context.Context, ln, door net.Listener, opts control.O
 		work.Go(func() error { s.panes.watch(ctx, s.gateway); return nil })
 	}
 	work.Go(func() error { s.watchSleep(ctx); return nil })
-	if s.how.show {
+	if s.opensAtOnce() {
 		work.Go(func() error { s.showAtOnce(ctx); return nil })
 	}
 	work.Go(func() error {
@@ -122,7 +123,14 @@ func (s *service) watchSleep(ctx context.Context) {
 	}
 }
 
-// showAtOnce opens the window of a program that was started for it.
+// opensAtOnce reports whether the window opens with the program: when it was
+// started for it, and where nothing is configured yet, for the first steps.
+func (s *service) opensAtOnce() bool {
+	first := s.tray != nil && s.panes != nil && model.FirstStart(s.store.Config()) && !model.Welcomed(s.home)
+	return s.how.show || first
+}
+
+// showAtOnce opens the window with the program.
 func (s *service) showAtOnce(ctx context.Context) {
 	err := errors.New(noWindows)
 	if s.panes != nil {

@@ -1,7 +1,11 @@
 package model
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"pointsman/gateway/config"
@@ -81,4 +85,25 @@ func ServersTold(n int, s State) string {
 		return fmt.Sprintf("Added and connected: %s.", s.servers())
 	}
 	return "Added; connecting …"
+}
+
+// welcomeMark is the file in the state directory that says that the first steps
+// were shown.
+const welcomeMark = "welcomed"
+
+// Welcomed reports whether the first steps were finished or skipped.
+func Welcomed(home config.Home) bool {
+	_, err := os.Stat(filepath.Join(home.State, welcomeMark))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// NoteWelcomed remembers that they were.
+func NoteWelcomed(home config.Home) error {
+	if err := os.MkdirAll(home.State, 0o700); err != nil {
+		return fmt.Errorf("remembering that the first steps were shown: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(home.State, welcomeMark), nil, 0o600); err != nil {
+		return fmt.Errorf("remembering that the first steps were shown: %w", err)
+	}
+	return nil
 }
