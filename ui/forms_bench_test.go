@@ -154,7 +154,7 @@ func (b *formsBench) servers() *serversScreen {
 	return s
 }
 
-// models opens the models' screen, once it knows what there is.
+// modelsScreen opens the models' screen, once it knows what there is.
 func (b *formsBench) modelsScreen() *modelsScreen {
 	s := newModelsScreen(b.ui).(*modelsScreen)
 	b.show(s)

@@ -141,6 +141,9 @@ func (s *serversScreen) edit(f model.ServerForm) {
 	s.page = nil
 	s.form = newServerForm(s, f)
 	s.turn(s.form.object)
+	if !f.Builtin {
+		s.ui.main.window.Canvas().Focus(s.form.name) // who opens a form types
+	}
 }
 
 func (s *serversScreen) onPaste() {

@@ -24,6 +24,9 @@ func TestServerAdded(t *testing.T) {
 	s := b.servers()
 	b.sees("No servers yet")
 	b.tap("Add server")
+	if b.window.Canvas().Focused() != b.entry("github") {
+		t.Error("the keyboard is not in the first field")
+	}
 	b.fill("github", "my files")
 	b.fill("npx", "sleep")
 	b.entry("-y\n@modelcontextprotocol/server-github").SetText("60\n--quiet mode")
