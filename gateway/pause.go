@@ -33,6 +33,10 @@ func (g *Gateway) whyPaused() string {
 // subscription.
 func (g *Gateway) Subscribe() (<-chan struct{}, func()) { return g.notices.subscribe() }
 
+// Announce tells whoever has subscribed that something has changed which is shown
+// beside the Status, such as the desktop that the gateway is on.
+func (g *Gateway) Announce() { g.notices.notify() }
+
 // notices tell subscribers that something changed, and not what: who is told
 // takes a fresh look. The zero value is ready.
 type notices struct {

@@ -96,7 +96,7 @@ const longestBanner = 500
 func bannerLines(lines []string) fyne.CanvasObject {
 	text := strings.Join(lines, "\n")
 	words := part.Words(text)
-	words.Wrapping, words.Selectable = fyne.TextWrapBreak, true
+	words.Selectable = true
 	if len(text) <= longestBanner && len(lines) <= 4 {
 		return words
 	}

@@ -29,7 +29,9 @@ func TestSettingsPictures(t *testing.T) {
 			field := s.form.Field(model.PathListen)
 			field.Enter("9000")
 			s.form.Taken(field, &control.RefusedError{Message: "listening on 127.0.0.1:9000: process 812 (node) has the port"}, "127.0.0.1:9001")
-			b.setState(func(s *model.State) { s.LaunchFault, s.LaunchOther = "login starts /old/pointsman, not this program", true })
+			b.setState(func(s *model.State) {
+				s.LaunchFault, s.LaunchOther = "login starts /old/pointsman, not this program", true
+			})
 			b.until("the launch is at fault", func() bool { return b.says("Login starts") })
 		}},
 		{"rules", benchOptions{yaml: rules}, func(b *windowBench) {

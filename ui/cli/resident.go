@@ -105,7 +105,7 @@ func awaitResident(ctx context.Context, home config.Home) (*control.Client, erro
 
 // desktopOf is what shows a gateway of this process.
 func (a *app) desktopOf(s *service) *desktop.Desktop {
-	opts := desktop.Options{Source: desktop.Own(s.gateway), Store: s.store, Logger: s.log, Quit: s.quit}
+	opts := desktop.Options{Source: desktop.Own(s.gateway), Store: s.store, Logger: s.log, Quit: s.quit, Announce: s.gateway.Announce}
 	if s.panes != nil {
 		opts.Show, opts.WindowFault, opts.Changed = s.panes.open, s.panes.Fault, s.panes.changed
 	}

@@ -50,7 +50,7 @@ func (d *Desktop) do(ctx context.Context, action model.Action) error {
 func (d *Desktop) RepairLaunch() error {
 	err := d.launch.repair()
 	d.launch.report(err)
-	d.lookAgain()
+	d.announce()
 	return err
 }
 

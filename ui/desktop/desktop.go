@@ -29,6 +29,10 @@ type Options struct {
 	Store    *config.Store
 	// Quit ends the program.
 	Quit func()
+	// Announce is called, from any goroutine, after something has changed that
+	// State tells and Source does not: launch at login, the tray, the windows. If
+	// nil, nobody wants to know.
+	Announce func()
 	// Show opens the window for an action: Open, Approvals or Settings. If nil,
 	// there are no windows, and NoWindows says why.
 	Show      func(context.Context, model.Action) error
@@ -75,7 +79,7 @@ func New(opts Options) *Desktop {
 		opts.Tray = tray.Run
 	}
 	d := &Desktop{opts: opts, log: opts.Logger, tray: make(chan struct{}, 1), waiting: make(chan struct{}, 1), missing: missing{turn: make(chan struct{}, 1)}}
-	d.launch = &launch{entry: opts.Entry, why: opts.NoLaunch, store: opts.Store, log: d.log, changed: d.lookAgain, written: make(chan struct{}, 1)}
+	d.launch = &launch{entry: opts.Entry, why: opts.NoLaunch, store: opts.Store, log: d.log, changed: d.announce, written: make(chan struct{}, 1)}
 	return d
 }
 
@@ -120,6 +124,15 @@ func (d *Desktop) Run(parent context.Context) error {
 		return nil
 	}
 	return context.Cause(ctx) // of the watch: the gateway has gone
+}
+
+// announce tells everybody that there may be something else to show, of the
+// desktop's own.
+func (d *Desktop) announce() {
+	d.lookAgain()
+	if d.opts.Announce != nil {
+		d.opts.Announce()
+	}
 }
 
 // lookAgain tells that there may be something else to show.

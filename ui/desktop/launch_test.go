@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"pointsman/gateway/config"
 	"pointsman/ui/desktop"
@@ -94,7 +95,14 @@ func TestLaunchNotPossible(t *testing.T) {
 // told of until it is repaired.
 func TestLaunchOfAnotherProgram(t *testing.T) {
 	var other string
-	r := start(t, "", func(r *rig, _ *desktop.Options) {
+	announced := make(chan struct{}, 1)
+	r := start(t, "", func(r *rig, o *desktop.Options) {
+		o.Announce = func() {
+			select {
+			case announced <- struct{}{}:
+			default:
+			}
+		}
 		other = r.entry.Program + "-old"
 		write(t, other, "#!/bin/sh\n", 0o700)
 		write(t, r.file, "[Desktop Entry]\nExec="+other+"\n", 0o600)
@@ -108,6 +116,18 @@ func TestLaunchOfAnotherProgram(t *testing.T) {
 	r.launches(t, true)
 	if s := r.tray.State(t.Context()); s.LaunchOther || s.LaunchFault != "" {
 		t.Errorf("after the repair: %+v", s)
+	}
+
+	write(t, r.file, "[Desktop Entry]\nExec="+other+"\n", 0o600)
+	for {
+		select {
+		case <-announced:
+		case <-time.After(patience):
+			t.Fatal("nobody is told that another program is launched again")
+		}
+		if r.tray.State(t.Context()).LaunchOther {
+			return
+		}
 	}
 }
 

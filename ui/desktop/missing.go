@@ -45,7 +45,7 @@ func (m *missing) run(ctx context.Context, d *Desktop) {
 	for told := false; ; {
 		select {
 		case <-m.turn:
-			d.lookAgain()
+			d.announce()
 			patience = nil
 			if m.why() != "" && !told && d.opts.Show != nil {
 				patience = time.After(missingPatience)
@@ -74,7 +74,7 @@ func (d *Desktop) watchWindows(ctx context.Context) {
 	for {
 		select {
 		case <-d.opts.Changed: // nil: never
-			d.lookAgain()
+			d.announce()
 		case <-ctx.Done():
 			return
 		}
