@@ -30,6 +30,8 @@ require (
 	modernc.org/sqlite v1.62.0
 )
 
+require github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
+
 require (
 	beforefyne v0.0.0
 	github.com/BurntSushi/toml v1.5.0 // indirect
