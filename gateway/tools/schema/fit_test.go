@@ -157,11 +157,6 @@ func TestFit(t *testing.T) {
 }
 
 func TestFitSetsAside(t *testing.T) {
-	doubling := `{"$ref":"#/$defs/a40","$defs":{"a0":{"type":"object"}`
-	for i := range 40 {
-		doubling += fmt.Sprintf(`,"a%d":{"properties":{"x":{"$ref":"#/$defs/a%d"},"y":{"$ref":"#/$defs/a%d"}}}`, i+1, i, i)
-	}
-	doubling += `}}`
 	for _, tt := range []struct{ name, raw, err string }{
 		{"no JSON", `{`, "is not JSON"},
 		{"a string", `"x"`, "is not a JSON object"},
@@ -176,15 +171,11 @@ func TestFitSetsAside(t *testing.T) {
 		{"an anchor of nothing", prop(`{"$ref":"#x"}`), "leads nowhere"},
 		{"a reference that cannot be read", prop(`{"$ref":"#%zz"}`), "cannot be read"},
 		{"a reference to itself", `{"$ref":"#"}`, "back to itself"},
-		{"references in a ring", prop(`{"$ref":"#/$defs/a"},"b":{"anyOf":[{"$ref":"#/properties/b"}]}`), "back to itself"},
-		{"references that double", doubling, "larger than 256 KiB"},
+		{"references in a ring", `{"properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"allOf":[{"$ref":"#/$defs/a"}]}}}`, "back to itself"},
 		{"too large", prop(`{"enum":["` + strings.Repeat("x", schema.MaxSize) + `"]}`), "larger than 256 KiB"},
 		{"two properties with one name", `{"properties":{"$match":{},"_match_c140bbe568":{}}}`, "is another's"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if tt.name == "references in a ring" {
-				tt.raw = `{"properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"allOf":[{"$ref":"#/$defs/a"}]}}}`
-			}
 			f, err := schema.Fit(json.RawMessage(tt.raw))
 			if err == nil || !strings.Contains(err.Error(), tt.err) {
 				t.Errorf("got %.200v, want an error about %q", err, tt.err)
@@ -192,6 +183,40 @@ func TestFitSetsAside(t *testing.T) {
 			if f != nil && err != nil {
 				t.Error("a schema beside the error")
 			}
+		})
+	}
+}
+
+// References that would make a schema many times as large are followed less far.
+func TestFitCutsReferencesShort(t *testing.T) {
+	doubling := `{"$ref":"#/$defs/a40","$defs":{"a0":{"type":"object"}`
+	for i := range 40 {
+		doubling += fmt.Sprintf(`,"a%d":{"properties":{"x":{"$ref":"#/$defs/a%d"},"y":{"$ref":"#/$defs/a%d"}}}`, i+1, i, i)
+	}
+	doubling += `}}`
+	// parts of parts that are parts of the arguments themselves
+	parts := ""
+	for i := range 200 {
+		parts += fmt.Sprintf(`,"part%d":{"type":"string","description":"part %d of the box"}`, i, i)
+	}
+	boxes := `{"properties":{"box":{"type":"object","properties":{"z":{}` + parts + `}}`
+	for i := range 20 {
+		boxes += fmt.Sprintf(`,"b%d":{"type":"array","items":{"$ref":"#/properties/list/items"}}`, i)
+	}
+	boxes += `,"list":{"type":"array","items":{"type":"object","properties":{"inner":{"$ref":"#/properties/box"},"again":{"$ref":"#/properties/box","description":"Once more."}}}}}}`
+	for _, tt := range []struct{ name, raw, tells string }{
+		{"references that double", doubling, `"description":"Like a38."`},
+		{"large parts", boxes, "Once more. Like box."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f, err := schema.Fit(json.RawMessage(tt.raw))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(f.Schema) > max(32<<10, 2*len(tt.raw)) || !strings.Contains(string(f.Schema), tt.tells) || !strings.Contains(strings.Join(f.Looser, ";"), "shown there alone") {
+				t.Errorf("of %d bytes %d came; lost %.300q: %.500s", len(tt.raw), len(f.Schema), f.Looser, f.Schema)
+			}
+			checkFitted(t, f.Schema)
 		})
 	}
 }

@@ -331,7 +331,7 @@ func (m maker) objectValue(s map[string]any, depth int) any {
 // TestFittedCallsFitTheOriginal: what is fitted is valid, and where nothing is
 // said to be lost, each call that fits it is mapped to one that fits the original.
 func TestFittedCallsFitTheOriginal(t *testing.T) {
-	rounds := 4000
+	rounds := 2000
 	if testing.Short() {
 		rounds = 400
 	}

@@ -18,8 +18,11 @@ const (
 type reader struct {
 	doc       *document
 	unroll    int
-	active    map[string]int // by place: how often it is being read
+	once      bool            // tell what references lead to once
+	told      map[string]bool // what they led to
+	active    map[string]int  // by place: how often it is being read
 	recursive bool
+	refers    bool
 	left      int // schemas that may still be read
 	// narrowed counts how often less was read than a schema allows. That is no
 	// harm, but for keywords that allow the less the more their parts do.
@@ -27,8 +30,8 @@ type reader struct {
 	lost     map[string]bool
 }
 
-func newReader(doc *document, unroll int) *reader {
-	return &reader{doc: doc, unroll: unroll, active: map[string]int{}, left: maxSchemas, lost: map[string]bool{}}
+func newReader(doc *document, unroll int, once bool) *reader {
+	return &reader{doc: doc, unroll: unroll, once: once, told: map[string]bool{}, active: map[string]int{}, left: maxSchemas, lost: map[string]bool{}}
 }
 
 // loosen notes that what is written allows more than the schema at a place does.
@@ -219,22 +222,47 @@ func (p *passage) reference() error {
 	return nil
 }
 
-// follow reads what a reference leads to, unless that holds the reference.
+// follow reads what a reference leads to, unless that holds the reference, or
+// is told elsewhere and must not be told twice.
 func (p *passage) follow(target any, pointer string) (*node, error) {
+	p.refers = true
 	if p.active[pointer] > 0 {
 		p.recursive = true
 	}
-	if p.active[pointer] > p.unroll {
+	name, shown := whatIs(pointer)
+	switch {
+	case p.active[pointer] > p.unroll:
 		p.loosen(p.at, "it holds itself, and is shown to a limited depth")
-		return p.cut(target), nil
+		p.words = append(p.words, "Nested in the same way.")
+		return cut(target), nil
+	case p.once && (shown || p.told[pointer]):
+		p.loosen(p.at, "it is as large as another part, and shown there alone")
+		p.words = append(p.words, "Like "+name+".")
+		return cut(target), nil
 	}
-	return p.same(target, pointer)
+	n, err := p.same(target, pointer)
+	if err == nil && p.once {
+		p.told[pointer] = true
+		named := *n
+		named.about = strings.TrimSpace(name + ". " + n.about)
+		n = &named
+	}
+	return n, err
 }
 
-// cut is what stands for a schema inside itself: values of its types.
-func (r *reader) cut(target any) *node {
+// whatIs names what a reference leads to, and tells whether it is a part of the
+// arguments rather than a definition apart.
+func whatIs(pointer string) (name string, shown bool) {
+	if strings.Contains(pointer, "/$defs/") || strings.Contains(pointer, "/definitions/") {
+		return pointer[strings.LastIndexByte(pointer, '/')+1:], false
+	}
+	return cmp.Or(plainPlace(pointer), "the whole"), true
+}
+
+// cut is what stands for a schema that is not shown again: values of its types.
+func cut(target any) *node {
 	schema, _ := target.(map[string]any)
-	n := &node{about: "Nested in the same way."}
+	n := &node{}
 	for _, k := range declaredKinds(schema) {
 		n.shapes = append(n.shapes, (&shape{kind: k, props: map[string]*node{}}).settle())
 	}

@@ -58,19 +58,36 @@ func Fit(raw json.RawMessage) (*Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc := newDocument(root)
-	once := attempt{doc: doc}
-	f, err := once.fit()
+	plan := planner{doc: newDocument(root), enough: max(2*comfortable, 2*len(raw))}
+	return plan.best()
+}
+
+// planner chooses how far references are followed.
+type planner struct {
+	doc    *document
+	enough int // bytes beyond which nothing is told twice
+}
+
+// best follows references as far as the result stays in proportion: all of them,
+// and what is recursive a level more, or else each to what was not told yet.
+func (p planner) best() (*Fitted, error) {
+	all := attempt{doc: p.doc}
+	f, err := all.fit()
 	switch {
-	case err != nil || !once.recursive:
-		return f, err
+	case err != nil && !errors.Is(err, errTooLarge):
+		return nil, err
+	case err != nil || len(f.Schema) > p.enough && all.refers:
+		once := attempt{doc: p.doc, once: true}
+		if less, lessErr := once.fit(); lessErr == nil && (err != nil || len(less.Schema) < len(f.Schema)) {
+			return less, nil
+		}
+	case all.recursive:
+		deeper := attempt{doc: p.doc, unroll: 1}
+		if more, moreErr := deeper.fit(); moreErr == nil && len(more.Schema) <= comfortable {
+			return more, nil
+		}
 	}
-	// A level more of what is recursive helps the model, if it costs little.
-	deeper := attempt{doc: doc, unroll: 1}
-	if more, err := deeper.fit(); err == nil && len(more.Schema) <= comfortable {
-		return more, nil
-	}
-	return f, nil
+	return f, err
 }
 
 // decode reads a schema with its numbers as they were written.
@@ -95,13 +112,15 @@ func decode(raw json.RawMessage) (any, error) {
 type attempt struct {
 	doc       *document
 	unroll    int  // how often more than once a schema may stand inside itself
-	recursive bool // set when one did
+	once      bool // tell what references lead to once
+	recursive bool // set when a schema stands inside itself
+	refers    bool // set when there are references
 }
 
 func (a *attempt) fit() (*Fitted, error) {
-	r := newReader(a.doc, a.unroll)
+	r := newReader(a.doc, a.unroll, a.once)
 	n, err := r.read(a.doc.root, "", context{kinds: []kind{object}})
-	a.recursive = r.recursive
+	a.recursive, a.refers = r.recursive, r.refers
 	switch {
 	case err != nil:
 		return nil, err
