@@ -240,33 +240,3 @@ func (b *windowBench) tap(text string) {
 	b.t.Helper()
 	test.Tap(b.button(text))
 }
-
-// shot writes what the window shows into the folder that SHOTS names.
-func (b *windowBench) shot(name string) {
-	b.t.Helper()
-	dir := os.Getenv("SHOTS")
-	if dir == "" {
-		return
-	}
-	for _, face := range []theme.Choice{theme.Light, theme.Dark} {
-		b.ui.wear(face)
-		file, err := os.Create(filepath.Join(dir, name+"-"+string(face)+".png"))
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		if err := errors.Join(png.Encode(file, b.ui.main.window.Canvas().Capture()), file.Close()); err != nil {
-			b.t.Fatal(err)
-		}
-	}
-}
-
-// buttons returns the visible buttons with a text, from the top.
-func (b *windowBench) buttons(text string) []*widget.Button {
-	var found []*widget.Button
-	b.each(func(o fyne.CanvasObject) {
-		if button, ok := o.(*widget.Button); ok && button.Text == text {
-			found = append(found, button)
-		}
-	})
-	return found
-}

@@ -40,19 +40,21 @@ func PastedLines(found map[string]config.MCPServer, cfg *config.Config) []Pasted
 	return lines
 }
 
-// firstFault is one of the faults, always the same, with the row it is about.
+// firstFault is one of the faults, always the same, with the row it is about; ""
+// when there is none.
 func firstFault(f ServerForm, faults Faults) string {
-	for _, field := range slices.Sorted(maps.Keys(faults)) {
-		for section, rows := range map[string][]Pair{FieldEnv: f.Env, FieldHeaders: f.Headers} {
-			for i, row := range rows {
-				if field == rowName(section, i) {
-					return clip(row.Key, longestName) + ": " + faults[field]
-				}
+	if len(faults) == 0 {
+		return ""
+	}
+	field := slices.Min(slices.Collect(maps.Keys(faults)))
+	for section, rows := range map[string][]Pair{FieldEnv: f.Env, FieldHeaders: f.Headers} {
+		for i, row := range rows {
+			if field == rowName(section, i) {
+				return clip(row.Key, longestName) + ": " + faults[field]
 			}
 		}
-		return faults[field]
 	}
-	return ""
+	return faults[field]
 }
 
 // Whole are the lines with which nothing is wrong.
