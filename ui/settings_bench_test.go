@@ -2,8 +2,6 @@ package ui
 
 import (
 	"context"
-	"errors"
-	"image/png"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -22,7 +20,6 @@ import (
 	"pointsman/gateway/secrets"
 	"pointsman/ui/desktop"
 	"pointsman/ui/model"
-	"pointsman/ui/theme"
 )
 
 // windowBench is the windows over a real gateway and its control socket. What
@@ -239,4 +236,15 @@ func (b *windowBench) button(text string) *widget.Button {
 func (b *windowBench) tap(text string) {
 	b.t.Helper()
 	test.Tap(b.button(text))
+}
+
+// buttons returns the visible buttons with a text, from the top.
+func (b *windowBench) buttons(text string) []*widget.Button {
+	var found []*widget.Button
+	b.each(func(o fyne.CanvasObject) {
+		if button, ok := o.(*widget.Button); ok && button.Text == text {
+			found = append(found, button)
+		}
+	})
+	return found
 }
