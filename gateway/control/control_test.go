@@ -437,3 +437,20 @@ func TestUnusableRuntimeDirectory(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestStartingResident: one that has not told yet where it is runs all the same.
+func TestStartingResident(t *testing.T) {
+	home := config.Home{Runtime: t.TempDir()}
+	first, err := control.Claim(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = control.Claim(home)
+	var running *control.RunningError
+	if !errors.As(err, &running) || !strings.Contains(err.Error(), "just starting") {
+		t.Errorf("a second resident gets %v", err)
+	}
+	if err := first.Release(); err != nil {
+		t.Error(err)
+	}
+}

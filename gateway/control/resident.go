@@ -39,6 +39,9 @@ type Resident struct {
 type RunningError struct{ Info Info }
 
 func (e *RunningError) Error() string {
+	if e.Info.PID == 0 {
+		return "another Pointsman is just starting"
+	}
 	return fmt.Sprintf("Pointsman is already running (process %d, serving %s)", e.Info.PID, e.Info.Listen)
 }
 
@@ -57,6 +60,9 @@ func Claim(home config.Home) (*Resident, error) {
 	}
 	if !ok {
 		info, err := readInfo(home)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, &RunningError{} // it has only just begun
+		}
 		if err != nil {
 			return nil, fmt.Errorf("another Pointsman holds %s: %w", r.lock.Path(), err)
 		}

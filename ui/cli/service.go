@@ -33,6 +33,7 @@ type service struct {
 
 // serveOn runs the resident on an open listener, which it closes.
 func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Resident, store *config.Store, home config.Home, how serving) (err error) {
+	shield()
 	screen := a.screen()
 	kept := a.openLog(home, store.Config().Log.Level)
 	defer func() { err = errors.Join(err, kept.close()) }()

@@ -39,6 +39,7 @@ func (a *app) window(ctx context.Context) error {
 	if a.Windows == nil {
 		return errors.New(noWindows)
 	}
+	shield()
 	parent, err := windows.Meet(a.Stdin, a.Stdout)
 	if err != nil {
 		return err

@@ -26,10 +26,12 @@ type child struct {
 // the child's, with the id of each command that is done.
 func startChild(opts Options, shown func(id int)) (*child, error) {
 	c := &child{cmd: exec.Command(opts.Command[0], opts.Command[1:]...), stderr: &lastWords{log: opts.Logger}, started: time.Now()}
+	var theirs io.Closer
 	var err error
-	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
-		return nil, fmt.Errorf("starting the windows: %w", err)
+	if c.stdin, theirs, err = newLine(c.cmd); err != nil {
+		return nil, err
 	}
+	defer theirs.Close()
 	stdout, err := c.cmd.StdoutPipe()
 	if err != nil {
 		return nil, fmt.Errorf("starting the windows: %w", err)
@@ -37,6 +39,7 @@ func startChild(opts Options, shown func(id int)) (*child, error) {
 	c.cmd.Stderr = c.stderr
 	c.cmd.WaitDelay = quitPatience
 	if err := c.cmd.Start(); err != nil {
+		_ = c.stdin.Close()
 		return nil, fmt.Errorf("starting the windows: %w", err)
 	}
 	c.read.Go(func() {
