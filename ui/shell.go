@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
+	"pointsman/approvals"
 	"pointsman/gateway/control"
 	"pointsman/ui/model"
 	"pointsman/ui/part"
@@ -107,7 +108,7 @@ func (m *mainWindow) open(name string) {
 		m.build()
 	}
 	if !m.visible {
-		m.visible = true
+		m.setVisible(true)
 		m.greet = name == "" // who asked for a screen gets that
 		m.follow()
 		m.banners.lookAtKeychain()
@@ -256,6 +257,24 @@ func (m *mainWindow) tell() {
 	}
 }
 
+// setVisible notes whether the window is open, and tells the resident, which opens
+// it again should this process fail.
+func (m *mainWindow) setVisible(visible bool) {
+	m.visible = visible
+	if m.ui.opts.Parent != nil {
+		m.ui.opts.Parent.Open(visible)
+	}
+}
+
+// tellFailed says that an earlier process of the windows has failed.
+func (m *mainWindow) tellFailed(why string) {
+	dialog.ShowInformation("The windows had to start again", "They failed: "+approvals.Visible(model.Shorten(why, longestWhy))+
+		".\nMore is in the log. The gateway was not touched, and nothing was approved.", m.window)
+}
+
+// longestWhy is how many columns of a failure are shown.
+const longestWhy = 200
+
 // onClose hides the window; without a tray it asks what that means.
 func (m *mainWindow) onClose() {
 	if m.state.NoTray == "" {
@@ -283,7 +302,7 @@ func (m *mainWindow) quit() {
 }
 
 func (m *mainWindow) hide() {
-	m.visible = false
+	m.setVisible(false)
 	if m.leave != nil {
 		m.leave()
 		m.leave = nil

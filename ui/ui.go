@@ -121,8 +121,16 @@ func (u *UI) dress(ctx context.Context) {
 // Run shows what the resident asks for and what waits, until the resident goes,
 // ctx ends, or no window has been open for a while. It must be called on the
 // main goroutine.
-func (u *UI) Run(ctx context.Context) error {
+func (u *UI) Run(ctx context.Context) (err error) {
 	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer func() {
+		// Of a tap, say. Fyne's loop cannot go on: the next process does.
+		if cause := recover(); cause != nil {
+			u.logPanic("the windows", cause)
+			err = fmt.Errorf("a screen has failed: %v", cause)
+		}
+	}()
 	u.ctx = ctx
 	u.dress(ctx)
 	u.main = newMainWindow(u)
@@ -174,6 +182,9 @@ func (u *UI) show(c windows.Command) {
 		u.main.open(screenSettings)
 	default:
 		u.main.open("")
+	}
+	if c.Failed != "" {
+		u.main.tellFailed(c.Failed)
 	}
 	u.opts.Parent.Shown(c)
 	u.leaveLater()
@@ -233,9 +244,14 @@ func (u *UI) act(doing string, f func()) func() { return func() { u.safely(doing
 func (u *UI) safely(doing string, part func()) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			u.log.Error("a screen has failed", "doing", doing, "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			u.logPanic(doing, cause)
 			u.main.failed(doing)
 		}
 	}()
 	part()
+}
+
+// logPanic logs a panic that was recovered from.
+func (u *UI) logPanic(doing string, cause any) {
+	u.log.Error("a screen has failed", "doing", doing, "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
 }

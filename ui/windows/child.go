@@ -3,6 +3,7 @@ package windows
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,9 +23,9 @@ type child struct {
 	work    sync.WaitGroup // all of it
 }
 
-// startChild starts the process and greets it. shown is called, on a goroutine of
-// the child's, with the id of each command that is done.
-func startChild(opts Options, shown func(id int)) (*child, error) {
+// startChild starts the process and greets it. told is called, on a goroutine of
+// the child's, with what the process reports.
+func startChild(opts Options, told func(report)) (*child, error) {
 	c := &child{cmd: exec.Command(opts.Command[0], opts.Command[1:]...), stderr: &lastWords{log: opts.Logger}, started: time.Now()}
 	var theirs io.Closer
 	var err error
@@ -44,9 +45,12 @@ func startChild(opts Options, shown func(id int)) (*child, error) {
 	}
 	c.read.Go(func() {
 		decoder := json.NewDecoder(stdout)
-		var s struct{ ID int }
-		for decoder.Decode(&s) == nil {
-			shown(s.ID)
+		for {
+			var r report
+			if decoder.Decode(&r) != nil {
+				break
+			}
+			told(r)
 		}
 		_, _ = io.Copy(io.Discard, stdout) // what is not ours to understand must not block it
 	})
@@ -80,7 +84,7 @@ type lastWords struct {
 }
 
 // longestLine bounds what is kept of a line, in bytes.
-const longestLine = 1 << 10
+const longestLine = 16 << 10
 
 func (w *lastWords) Write(p []byte) (int, error) {
 	w.mu.Lock()
@@ -94,7 +98,11 @@ func (w *lastWords) Write(p []byte) (int, error) {
 		w.pending = rest
 		if line = bytes.TrimSpace(line[:min(len(line), longestLine)]); len(line) > 0 {
 			w.line = string(line)
-			w.log.Debug("the windows say", "line", w.line)
+			level := slog.LevelDebug
+			if bytes.Contains(line, []byte(" level=ERROR ")) { // of their own log
+				level = slog.LevelError
+			}
+			w.log.Log(context.Background(), level, "the windows say", "line", w.line)
 		}
 	}
 }

@@ -50,8 +50,9 @@ type Process struct {
 
 // request is one Show on its way.
 type request struct {
-	show model.Action
-	done chan error // size 1
+	Command
+	done  chan error // size 1
+	again bool       // it was sent to a process that ended in that moment
 }
 
 // New returns the keeper of a process that is not started yet.
@@ -87,7 +88,7 @@ func (p *Process) setFault(fault string) {
 func (p *Process) Show(ctx context.Context, action model.Action) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, showPatience, fmt.Errorf("the window has not come up within %s", showPatience))
 	defer cancel()
-	r := request{show: action, done: make(chan error, 1)}
+	r := request{Command: Command{Show: action}, done: make(chan error, 1)}
 	select {
 	case p.shows <- r:
 	case <-ctx.Done():
@@ -124,7 +125,7 @@ func (p *Process) Warm() {
 
 // Run keeps the process until ctx ends, and ends it then. It is called once.
 func (p *Process) Run(ctx context.Context) {
-	k := keeper{Process: p, asked: map[int]request{}, ended: make(chan ending), shown: make(chan int)}
+	k := keeper{Process: p, asked: map[int]request{}, ended: make(chan ending), told: make(chan report)}
 	defer k.end()
 	for {
 		select {
@@ -134,11 +135,11 @@ func (p *Process) Run(ctx context.Context) {
 			k.keep(ctx, k.needed)
 		case <-p.warms:
 			k.keep(ctx, true)
-		case id := <-k.shown:
-			k.finish(id, nil)
+		case r := <-k.told:
+			k.heed(r)
 		case e := <-k.ended:
 			k.child = nil
-			k.bury(e)
+			k.bury(ctx, e)
 			k.keep(ctx, k.needed)
 		case <-ctx.Done():
 			return
@@ -151,11 +152,12 @@ type keeper struct {
 	*Process
 	child  *child // nil: none runs
 	needed bool
-	early  int // deaths in a row
-	last   int // id of the last command
+	open   bool // the main window is
+	early  int  // deaths in a row
+	last   int  // id of the last command
 	asked  map[int]request
 	ended  chan ending
-	shown  chan int
+	told   chan report
 }
 
 // ending is how a process went.
@@ -188,11 +190,20 @@ func (k *keeper) show(ctx context.Context, r request) {
 		}
 	}
 	k.last++
-	if err := k.child.write(Command{ID: k.last, Show: r.show}); err != nil {
-		r.done <- fmt.Errorf("telling the windows what to show: %w", err)
+	r.ID = k.last
+	k.asked[r.ID] = r
+	if err := k.child.write(r.Command); err != nil {
+		k.opts.Logger.Debug("telling the windows what to show", "error", err) // their end, which comes now, is heeded
+	}
+}
+
+// heed takes in what the process reports.
+func (k *keeper) heed(r report) {
+	if r.ID == 0 {
+		k.open = r.Open
 		return
 	}
-	k.asked[k.last] = r
+	k.finish(r.ID, nil)
 }
 
 // finish answers a request; all of them for the id 0.
@@ -208,11 +219,11 @@ func (k *keeper) finish(id int, err error) {
 	}
 }
 
-// bury notes the end of a process.
-func (k *keeper) bury(e ending) {
+// bury notes the end of a process, and has the next one do what it left undone.
+func (k *keeper) bury(ctx context.Context, e ending) {
 	if e.why == "" {
-		k.early = 0
-		k.finish(0, errors.New("the windows ended before they showed it; try again"))
+		k.early, k.open = 0, false
+		k.askAgain(ctx)
 		return
 	}
 	k.opts.Logger.Error("the windows have ended", "reason", e.why, "lived", e.lived)
@@ -223,12 +234,33 @@ func (k *keeper) bury(e ending) {
 	if k.early++; k.early > deaths {
 		k.setFault(e.why)
 	}
+	if k.open && k.Fault() == "" {
+		early := k.early
+		k.show(ctx, request{Command: Command{Show: model.Open, Failed: e.why}, done: make(chan error, 1)})
+		k.early = early
+	}
+	k.open = false
+}
+
+// askAgain passes on, once, what a process was asked for that had just decided to
+// go.
+func (k *keeper) askAgain(ctx context.Context) {
+	asked := k.asked
+	k.asked = map[int]request{}
+	for _, r := range asked {
+		if r.again {
+			r.done <- errors.New("the windows ended before they showed it; try again")
+			continue
+		}
+		r.again = true
+		k.show(ctx, r)
+	}
 }
 
 func (k *keeper) start(ctx context.Context) error {
-	child, err := startChild(k.opts, func(id int) {
+	child, err := startChild(k.opts, func(r report) {
 		select {
-		case k.shown <- id:
+		case k.told <- r:
 		case <-ctx.Done():
 		}
 	})

@@ -28,11 +28,16 @@ type hello struct {
 type Command struct {
 	ID   int          `json:"id"`
 	Show model.Action `json:"show"`
+	// Failed says why an earlier process of the windows has ended, when this one
+	// takes its place; else "".
+	Failed string `json:"failed,omitempty"`
 }
 
-// shown is a line that the windows write: that the command with that ID is done.
-type shown struct {
-	ID int `json:"id"`
+// report is a line that the windows write: that the command with that ID is done,
+// or, without one, whether the main window is open.
+type report struct {
+	ID   int  `json:"id,omitempty"`
+	Open bool `json:"open"`
 }
 
 // Parent is the resident, as its windows see it.
@@ -80,10 +85,16 @@ func (p *Parent) Commands(obey func(Command)) error {
 	}
 }
 
-// Shown tells the resident that a command is done. That it has gone is seen by
-// Commands.
-func (p *Parent) Shown(c Command) {
+// Shown tells the resident that a command is done.
+func (p *Parent) Shown(c Command) { p.write(report{ID: c.ID}) }
+
+// Open tells the resident whether the main window is open: if the process dies
+// with it, the next one opens it again.
+func (p *Parent) Open(open bool) { p.write(report{Open: open}) }
+
+// write tells the resident something. That it has gone is seen by Commands.
+func (p *Parent) write(r report) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_ = json.NewEncoder(p.out).Encode(shown{ID: c.ID})
+	_ = json.NewEncoder(p.out).Encode(r)
 }

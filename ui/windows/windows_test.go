@@ -50,6 +50,10 @@ func pretend(how, dir string) int {
 	}
 	err = parent.Commands(func(c windows.Command) {
 		note(dir, "shown", string(c.Show))
+		if c.Failed != "" {
+			note(dir, "failed", "1")
+		}
+		parent.Open(c.Show == model.Open)
 		if how != "mute" {
 			parent.Shown(c)
 		}
@@ -167,7 +171,7 @@ func TestNeed(t *testing.T) {
 func TestLeft(t *testing.T) {
 	r := start(t, "leave", nil)
 	for range 6 {
-		if err := r.show(t, model.Open); err == nil || !strings.Contains(err.Error(), "ended") && !strings.Contains(err.Error(), "telling the windows") {
+		if err := r.show(t, model.Open); err == nil || !strings.Contains(err.Error(), "ended") {
 			t.Fatalf("showing gives %v", err)
 		}
 	}
@@ -189,8 +193,32 @@ func TestBroken(t *testing.T) {
 	if got := r.Fault(); got != "there is no GL" {
 		t.Errorf("the fault is %q", got)
 	}
-	if err := r.show(t, model.Open); err == nil || !strings.Contains(err.Error(), "there is no GL") && !strings.Contains(err.Error(), "telling the windows") {
+	if err := r.show(t, model.Open); err == nil || !strings.Contains(err.Error(), "there is no GL") {
 		t.Errorf("showing gives %v", err)
+	}
+}
+
+// TestOpenAgain: a process that dies with the main window open is followed by one
+// that opens it again, and knows why; one that dies without is not.
+func TestOpenAgain(t *testing.T) {
+	r := start(t, "work", nil)
+	if err := r.show(t, model.Open); err != nil {
+		t.Fatal(err)
+	}
+	kill(t, r.lines(t, "pids", 1)[0])
+	r.lines(t, "failed", 1)
+	if got := r.lines(t, "shown", 2); got[1] != string(model.Open) {
+		t.Errorf("shown were %q", got)
+	}
+	if err := r.show(t, model.Settings); err != nil { // which leaves no main window here
+		t.Fatal(err)
+	}
+	kill(t, r.lines(t, "pids", 2)[1])
+	if err := r.show(t, model.Settings); err != nil && !strings.Contains(err.Error(), "ended") {
+		t.Fatal(err)
+	}
+	if got := r.lines(t, "failed", 1); len(got) != 1 {
+		t.Errorf("%d processes were told of another's end", len(got))
 	}
 }
 
