@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 
-	"pointsman/gateway/servers"
 	"pointsman/gateway/tools"
 )
 
@@ -36,7 +35,7 @@ func (g *Gateway) Ready(ctx context.Context) error {
 		g.building.Lock()
 		built := g.built
 		g.building.Unlock()
-		if !g.connecting() {
+		if !g.host.Connecting() {
 			g.buildCatalogue()
 			return nil
 		}
@@ -46,16 +45,6 @@ func (g *Gateway) Ready(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
-}
-
-// connecting reports whether a server is on its way.
-func (g *Gateway) connecting() bool {
-	for _, status := range g.host.Status() {
-		if status.Enabled && (status.Live.Status == servers.Pending || status.Live.Status == servers.Stopped) {
-			return true
-		}
-	}
-	return false
 }
 
 func (g *Gateway) buildCatalogue() {

@@ -85,7 +85,7 @@ func (g *Gateway) secretChanged(name string) {
 		discover = discover || strings.HasPrefix(used.Path, "providers.")
 	}
 	if !g.opts.NoMCP {
-		g.host.Restart(stale...)
+		g.host.Refresh(stale...)
 	}
 	if discover {
 		g.background(g.discover)

@@ -42,6 +42,7 @@ type Gateway interface {
 	// Pause pauses the tools, or lets them run again. Everybody may: resuming
 	// approves nothing, a risky call still asks.
 	Pause(paused bool)
+	ServerKeeper
 }
 
 // Options are what a Server is made of.
@@ -97,6 +98,7 @@ func NewServer(opts Options) *Server {
 	s.mux.HandleFunc("GET /changes", s.changes)
 	s.mux.HandleFunc("POST /pause", s.pause)
 	s.mux.HandleFunc("POST /window", s.window)
+	s.serverRoutes()
 	s.manage()
 	s.quitRoute()
 	s.launchRoute()

@@ -21,6 +21,7 @@ import (
 	"pointsman/gateway/config"
 	"pointsman/gateway/control"
 	"pointsman/gateway/loop"
+	"pointsman/gateway/servers"
 )
 
 func TestMain(m *testing.M) {
@@ -50,6 +51,25 @@ type gateway struct {
 
 func (g *gateway) Subscribe() (<-chan struct{}, func()) { return g.changed, func() {} }
 func (g *gateway) Pause(paused bool)                    { g.paused.Store(paused) }
+
+// StartServer knows the servers "good/one", which starts, and "off".
+func (g *gateway) StartServer(_ context.Context, name string) (servers.Status, error) {
+	switch name {
+	case "good/one":
+		return servers.Status{Name: name, Live: servers.Live{Status: servers.Connected}}, nil
+	case "off":
+		return servers.Status{}, &servers.StateError{Server: name, Status: servers.Disabled, Reason: "it is disabled"}
+	}
+	return servers.Status{}, &servers.StateError{Server: name, Status: servers.NotConfigured, Reason: "there is none"}
+}
+
+func (g *gateway) StopServer(context.Context, string) (servers.Status, error) {
+	return servers.Status{Live: servers.Live{Status: servers.Stopped}}, nil
+}
+
+func (g *gateway) RestartServer(context.Context, string) (servers.Status, error) {
+	return servers.Status{}, errors.New("it went away")
+}
 
 func (g *gateway) Desk() *approvals.Desk { return g.desk }
 func (g *gateway) Events() *loop.Bus     { return g.events }

@@ -31,11 +31,24 @@ func (s *server) connect(ctx context.Context) (*session, []Tool, error) {
 		tools, err = s.listTools(ctx, sess)
 	}
 	if err != nil {
+		crash := sess.process != nil && ctx.Err() == nil
+		if crash {
+			err = sess.process.explain(err)
+		}
 		sess.close()
-		return nil, nil, s.explain(ctx, sess, err)
+		err = s.explain(ctx, sess, err)
+		if crash {
+			err = &crashError{err}
+		}
+		return nil, nil, err
 	}
 	return sess, tools, nil
 }
+
+// crashError says that a process was started, and failed: not that it was slow.
+type crashError struct{ error }
+
+func (e *crashError) Unwrap() error { return e.error }
 
 // explain adds what is known of why a connection could not be made.
 func (s *server) explain(ctx context.Context, sess *session, err error) error {

@@ -58,6 +58,9 @@ func runFake(mode string) {
 	case "broken":
 		fmt.Fprintln(os.Stderr, "cannot find the database", os.Getenv("SAY"))
 		os.Exit(3)
+	case "crashing": // as soon as it is connected
+		fmt.Fprintln(os.Stderr, "out of cheese")
+		f.crashing = true
 	case "sdk":
 		runSDK()
 		return
@@ -90,10 +93,11 @@ func runSDK() {
 }
 
 type fake struct {
-	mode    string
-	out     *bufio.Writer
-	renamed bool
-	calls   int
+	mode     string
+	out      *bufio.Writer
+	renamed  bool
+	crashing bool // after the list of tools
+	calls    int
 }
 
 type request struct {
@@ -167,6 +171,10 @@ func (f *fake) list(req request) {
 		name = "renamed"
 	}
 	f.answer(req, `{"tools":[`+fmt.Sprintf(otherTool, name)+`]}`)
+	if f.crashing {
+		f.out.Flush()
+		os.Exit(9)
+	}
 }
 
 func (f *fake) call(req request) {
@@ -231,7 +239,11 @@ func self(t testing.TB) string {
 // stdout, and waits to be killed.
 func runDoomedHost() {
 	exe, _ := os.Executable()
-	host := servers.New(servers.Options{Guard: []string{exe, "guard"}})
+	opts := servers.Options{Records: os.Getenv("FAKE_RECORDS")}
+	if opts.Records == "" {
+		opts.Guard = []string{exe, "guard"}
+	}
+	host := servers.New(opts)
 	host.Apply(doomedEntries(exe, os.Getenv("FAKE_LOG")), nil)
 	go host.Run(context.Background())
 	for {

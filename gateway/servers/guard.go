@@ -24,25 +24,28 @@ const guardRestartDelay = time.Second
 // look (Linux).
 type guard struct {
 	command []string // empty: no guard
+	records string   // where hosts note what they have started; empty: nowhere
 	mark    string
 	log     *slog.Logger
 
 	mu     sync.Mutex // guards the fields below
 	stdin  io.WriteCloser
-	groups map[int]struct{}
+	groups map[int]string // by the pid of the leader: when that started
+	record *record        // nil: nothing is noted
 	closed chan struct{}
 	wg     sync.WaitGroup
 }
 
-func newGuard(command []string, log *slog.Logger) *guard {
+func newGuard(command []string, records string, log *slog.Logger) *guard {
 	if !needsGuard {
-		command = nil
+		command, records = nil, ""
 	}
 	return &guard{
 		command: command,
+		records: records,
 		mark:    rand.Text(),
 		log:     log,
-		groups:  map[int]struct{}{},
+		groups:  map[int]string{},
 		closed:  make(chan struct{}),
 	}
 }
@@ -116,8 +119,9 @@ func (g *guard) tellLocked(format string, args ...any) {
 func (g *guard) add(pgid int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.groups[pgid] = struct{}{}
+	g.groups[pgid] = startTime(pgid)
 	g.tellLocked("add %d\n", pgid)
+	g.noteLocked()
 }
 
 func (g *guard) remove(pgid int) {
@@ -125,6 +129,33 @@ func (g *guard) remove(pgid int) {
 	defer g.mu.Unlock()
 	delete(g.groups, pgid)
 	g.tellLocked("remove %d\n", pgid)
+	g.noteLocked()
+}
+
+// noteLocked notes which groups there are. The mark finds them where that fails.
+func (g *guard) noteLocked() {
+	if g.record == nil {
+		return
+	}
+	if err := g.record.write(noted{Mark: g.mark, Groups: g.groups}); err != nil {
+		g.log.Warn("noting which servers run: they may not be found after a crash of this program", "error", err)
+	}
+}
+
+// sweep ends what hosts that were killed, with their guards, have left behind,
+// and begins to note what this one starts.
+func (g *guard) sweep() {
+	if g.records == "" {
+		return
+	}
+	record, err := openRecord(g.records, g.mark)
+	if err != nil {
+		g.log.Warn("looking for servers that were left behind by a crash", "error", err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.record = record
+	g.noteLocked()
 }
 
 // leftGrace is how long what left its group has between TERM and KILL when we
@@ -143,6 +174,12 @@ func (g *guard) close() {
 	g.tellLocked("quit\n")
 	if g.stdin != nil {
 		_ = g.stdin.Close()
+	}
+	if g.record != nil {
+		if err := g.record.remove(); err != nil {
+			g.log.Warn("removing the note of which servers run", "error", err)
+		}
+		g.record = nil
 	}
 	g.mu.Unlock()
 	g.wg.Wait()

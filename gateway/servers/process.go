@@ -93,6 +93,19 @@ func (p *process) wait() {
 	time.AfterFunc(exitGrace, func() { p.stdout.Close() })
 }
 
+// explain returns why the connection to the process has failed: that the process
+// has ended, if it has, or does in a moment, and how; else err.
+func (p *process) explain(err error) error {
+	timer := time.NewTimer(exitGrace)
+	defer timer.Stop()
+	select {
+	case <-p.exited:
+		return fmt.Errorf("its process has ended (%s)", p.cmd.ProcessState)
+	case <-timer.C:
+		return err
+	}
+}
+
 // stop ends the whole group and returns when it is gone: it closes stdin, then
 // sends TERM, then KILL. Only the first call acts; the others wait for it.
 func (p *process) stop() {

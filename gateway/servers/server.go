@@ -15,12 +15,8 @@ import (
 	"pointsman/gateway/config"
 )
 
-const (
-	defaultTimeout = 60 * time.Second // of a call and of a start, where the entry names none
-	firstDelay     = time.Second      // before the first attempt to reconnect; doubles with each
-	longestDelay   = 5 * time.Minute
-	steadyAfter    = time.Minute // a connection that held this long starts again at firstDelay
-)
+// defaultTimeout is of a call and of a start, where the entry names none.
+const defaultTimeout = 60 * time.Second
 
 // server is one configured server. Its goroutine, run, owns the connection.
 type server struct {
@@ -29,6 +25,7 @@ type server struct {
 	name   string
 	entry  config.MCPServer
 	kind   string // stdio, http, sse, builtin, or "" when not configured
+	idle   bool   // there is nothing to run: disabled, not configured, or stopped by the user
 	stderr *tail
 	secret redactor
 	junk   atomic.Int64
@@ -38,7 +35,6 @@ type server struct {
 
 	// Set by the host before run starts, under the host's lock.
 	cancel context.CancelFunc
-	after  <-chan struct{} // the previous server of this name, or nil
 
 	failure Live // what was last told of a server that is not connected; run's own
 
@@ -47,10 +43,12 @@ type server struct {
 	tools   []Tool
 	session *session      // nil unless connected
 	attempt chan struct{} // closed at the end of the attempt that runs or is next; nil when connected or not running
-	waiting bool          // for the previous server to end
+	prev    *server       // the server of this name before, which ends or has ended; or nil
 }
 
-func newServer(h *Host, name string, entry config.MCPServer) *server {
+// newServer returns a server that is to run, unless it is not configured to, or
+// the user has stopped it.
+func newServer(h *Host, name string, entry config.MCPServer, halted bool) *server {
 	s := &server{
 		host:  h,
 		name:  name,
@@ -68,9 +66,10 @@ func newServer(h *Host, name string, entry config.MCPServer) *server {
 		s.live.Status = Disabled
 	case s.kind == "":
 		s.live.Status, s.live.Error = NotConfigured, "the entry has neither command nor url"
-	default:
+	case !halted:
 		s.attempt = make(chan struct{})
 	}
+	s.idle = s.attempt == nil
 	return s
 }
 
@@ -105,44 +104,42 @@ func (s *server) end() {
 	}
 }
 
-// run connects, and connects again, until ctx ends.
+// run connects, and connects again, until ctx ends or the server has crashed too
+// often.
 func (s *server) run(ctx context.Context) {
 	defer close(s.ended)
-	if s.attempt == nil {
-		return // disabled, or not configured
-	}
-	s.awaitPrevious(ctx)
-	delay := firstDelay
+	s.awaitPrevious()
+	var past backoff
 	for ctx.Err() == nil {
-		if held := s.connectOnce(ctx); held >= steadyAfter {
-			delay = firstDelay
-		}
-		if ctx.Err() == nil {
-			s.pause(ctx, delay)
-			delay = min(2*delay, longestDelay)
+		past.note(s.connectOnce(ctx))
+		switch {
+		case ctx.Err() != nil:
+		case past.worn():
+			s.rest()
+			return
+		default:
+			s.pause(ctx, past.delay())
 		}
 	}
 	s.stopped()
 }
 
-func (s *server) awaitPrevious(ctx context.Context) {
-	if s.after == nil {
+func (s *server) awaitPrevious() {
+	s.mu.Lock()
+	prev := s.prev
+	s.mu.Unlock()
+	if prev == nil {
 		return
 	}
-	s.setWaiting(true)
-	<-s.after // bounded: it was told to end, and does within seconds
-	s.setWaiting(false)
-}
-
-func (s *server) setWaiting(waiting bool) {
+	<-prev.ended // bounded: it was told to end, and does within seconds
 	s.mu.Lock()
-	s.waiting = waiting
+	s.prev = nil
 	s.mu.Unlock()
 }
 
 // connectOnce makes one attempt and, if it succeeds, keeps the connection until
-// it is lost or ctx ends. It returns how long the connection held.
-func (s *server) connectOnce(ctx context.Context) time.Duration {
+// it is lost or ctx ends.
+func (s *server) connectOnce(ctx context.Context) outcome {
 	select {
 	case <-s.wake: // this attempt answers it
 	default:
@@ -155,14 +152,15 @@ func (s *server) connectOnce(ctx context.Context) time.Duration {
 	sess, tools, err := s.connect(ctx)
 	if err != nil {
 		s.attemptFailed(ctx, err)
-		return 0
+		var crash *crashError
+		return outcome{crashed: errors.As(err, &crash)}
 	}
 	start := time.Now()
 	s.attemptSucceeded(sess, tools)
 	err = s.keep(ctx, sess)
-	s.lost(ctx, sess, err)
+	s.leave(ctx, sess, err)
 	sess.close()
-	return time.Since(start)
+	return outcome{held: time.Since(start), crashed: sess.process != nil}
 }
 
 // keep lists the tools again when the server says they changed, and returns
@@ -263,24 +261,52 @@ func (s *server) attemptFailed(ctx context.Context, err error) {
 	})
 }
 
-func (s *server) lost(ctx context.Context, sess *session, err error) {
-	live := Live{Status: Failed, Error: fmt.Sprintf("connection lost: %v", err)}
-	if ctx.Err() != nil {
-		live = Live{Status: Stopped} // we ended it
-	}
-	s.setLive(live, func() {
+// leave lets go of a connection that was lost, or that we end. One that we end
+// is shown as it is until it has ended.
+func (s *server) leave(ctx context.Context, sess *session, err error) {
+	let := func() {
 		s.session = nil
 		s.attempt = make(chan struct{})
-	})
+	}
+	if ctx.Err() != nil {
+		s.mu.Lock()
+		let()
+		s.mu.Unlock()
+	} else {
+		s.setLive(Live{Status: Failed, Error: s.whyLost(sess, err)}, let)
+	}
 	close(sess.released)
 }
 
-func (s *server) stopped() {
-	s.setLive(Live{Status: Stopped}, func() {
-		s.tools = nil
-		close(s.attempt)
-		s.attempt = nil
-	})
+// whyLost tells why a connection was lost, and how the process has ended.
+func (s *server) whyLost(sess *session, err error) string {
+	if sess.process == nil {
+		return fmt.Sprintf("the connection was lost: %v", err)
+	}
+	reason := fmt.Sprintf("the connection was lost: %v", sess.process.explain(err))
+	if line := s.stderr.last(); line != "" {
+		reason += "; its last line on stderr: " + line
+	}
+	return reason
+}
+
+// rest leaves the server alone: it has crashed too often.
+func (s *server) rest() {
+	s.mu.Lock()
+	last := s.live.Error
+	s.mu.Unlock()
+	reason := fmt.Sprintf("it has crashed %d times soon after its start, and rests until it is started again; the last time: %s", quickCrashes, last)
+	s.setLive(Live{Status: Failed, Error: reason}, s.finish)
+}
+
+func (s *server) stopped() { s.setLive(Live{Status: Stopped}, s.finish) }
+
+// finish lets go of the calls that wait: there will be no further attempt. It is
+// called with the lock held.
+func (s *server) finish() {
+	s.tools = nil
+	close(s.attempt)
+	s.attempt = nil
 }
 
 func stateOf(err error) State {
@@ -335,23 +361,76 @@ func (s *server) readyAfter(ctx context.Context, event <-chan struct{}) (*sessio
 
 func (s *server) unavailable(live Live) error {
 	reason := live.Error
-	if reason == "" {
+	switch {
+	case reason != "":
+	case live.Status == Stopped:
+		reason = "it was stopped; start it with `pointsman servers start`, or in the window"
+	default:
 		reason = "it is not connected"
 	}
 	return &UnavailableError{Server: s.name, Status: live.Status, Reason: reason}
 }
 
+// status returns the server's state: as long as the one before it has not ended,
+// that one's connection, which is the one that there is.
 func (s *server) status() Status {
 	s.mu.Lock()
+	status := Status{
+		Name:      s.name,
+		Enabled:   !s.entry.Disabled,
+		Transport: s.kind,
+		Live:      s.live,
+		Tools:     len(s.tools),
+		Junk:      s.junk.Load(),
+	}
+	prev := s.prev
+	s.mu.Unlock()
+	if prev != nil && !prev.hasEnded() {
+		status.Live, status.ConfigChanged = prev.status().Live, !sameConnection(prev.entry, s.entry)
+	}
+	return status
+}
+
+func (s *server) hasEnded() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// isUp reports whether the server is connected, or is being connected.
+func (s *server) isUp() bool {
+	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Status{
-		Name:          s.name,
-		Enabled:       !s.entry.Disabled,
-		Transport:     s.kind,
-		Live:          s.live,
-		Tools:         len(s.tools),
-		ConfigChanged: s.waiting,
-		Junk:          s.junk.Load(),
+	return s.session != nil && !s.session.isLost() || s.isComingLocked()
+}
+
+// isComing reports whether the server is being connected, or will be.
+func (s *server) isComing() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.isComingLocked()
+}
+
+func (s *server) isComingLocked() bool {
+	return s.attempt != nil && (s.live.Status == Pending || s.live.Status == Stopped)
+}
+
+// settle waits for the outcome of the attempt that runs or is next.
+func (s *server) settle(ctx context.Context) error {
+	s.mu.Lock()
+	attempt := s.attempt
+	s.mu.Unlock()
+	if attempt == nil {
+		return nil
+	}
+	select {
+	case <-attempt:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

@@ -5,14 +5,16 @@
 // A Host holds one server for each configured entry, and each server is one
 // goroutine that owns its connection from the first attempt to the last
 // goodbye: connect, list the tools, wait for the connection to be lost, wait a
-// little longer after each failure, connect again. Nobody else opens or closes
+// little longer after each failure, connect again; one whose process crashes
+// again and again is left alone (see backoff). Nobody else opens or closes
 // a connection, so two attempts can never run at once; a call that finds its
 // server away wakes that goroutine and waits for the outcome of its attempt,
 // together with all the others that wait.
 //
 // Host.Run starts these goroutines, waits for them, and returns when the last
 // one has ended. Host.Apply only says what is wanted: an entry that changed is
-// a new server, which begins when the old one of that name has ended.
+// a new server, which begins when the old one of that name has ended. Start,
+// Stop and Restart replace a server in the same way.
 //
 // A stdio server is a process group. Its end is the server goroutine's work:
 // stdin is closed, then the group gets TERM, then KILL. If we are killed
@@ -36,6 +38,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -65,6 +68,10 @@ type Options struct {
 	// If empty, there is no guard: servers that ignore a closed stdin outlive
 	// us when we are killed.
 	Guard []string
+	// Records is the directory in which it is noted which processes run, so that
+	// the next host ends them should this one and its guard be killed. Hosts may
+	// share one. If empty, nothing is noted.
+	Records string
 	// Builtin are servers of our own, by name. An entry of the same name that
 	// has a command or a url takes the place of one.
 	Builtin map[string]func(ctx context.Context) (mcp.Transport, error)
@@ -87,11 +94,13 @@ type Host struct {
 	opts  Options
 	guard *guard
 	paths *pathFinder
+	ran   atomic.Bool // Run was called
 
-	mu      sync.Mutex                 // guards the fields below
-	ctx     context.Context            // Run's; nil before
-	servers map[string]*server         // what is wanted
-	last    map[string]<-chan struct{} // by name: closed when the server started last has ended
+	mu      sync.Mutex         // guards the fields below
+	ctx     context.Context    // Run's; nil before
+	servers map[string]*server // what is wanted
+	last    map[string]*server // by name: the server that was started last
+	stopped map[string]bool    // by name: the user has stopped it
 	wg      sync.WaitGroup
 }
 
@@ -120,23 +129,25 @@ func New(opts Options) *Host {
 	}
 	return &Host{
 		opts:    opts,
-		guard:   newGuard(opts.Guard, opts.Logger),
+		guard:   newGuard(opts.Guard, opts.Records, opts.Logger),
 		paths:   newPathFinder(opts.Path),
 		servers: map[string]*server{},
-		last:    map[string]<-chan struct{}{},
+		last:    map[string]*server{},
+		stopped: map[string]bool{},
 	}
 }
 
-// Run connects the servers and keeps them connected until ctx ends. It then
-// ends them all, within 5 seconds, and returns. It can be called once.
+// Run ends what a killed host has left behind (see Options.Records), connects the
+// servers and keeps them connected until ctx ends. It then ends them all, within
+// 5 seconds, and returns. It can be called once.
 func (h *Host) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	h.mu.Lock()
-	if h.ctx != nil {
-		h.mu.Unlock()
+	if h.ran.Swap(true) {
 		return errors.New("running the MCP servers: the host was already run")
 	}
+	h.guard.sweep() // what is left behind may be in the way of what is started
+	h.mu.Lock()
 	h.ctx = ctx
 	for _, s := range h.servers {
 		h.startLocked(s)
@@ -159,16 +170,24 @@ func (h *Host) awaitStarts() {
 	defer h.mu.Unlock()
 }
 
+// startLocked starts a server, when the one of its name before it has ended.
 func (h *Host) startLocked(s *server) {
 	if h.ctx == nil || h.ctx.Err() != nil {
 		return
 	}
-	ctx, cancel := context.WithCancel(h.ctx)
-	s.cancel, s.after = cancel, h.last[s.name]
-	h.last[s.name] = s.ended
+	s.mu.Lock()
+	s.prev = h.last[s.name]
+	s.mu.Unlock()
+	if s.idle {
+		return
+	}
+	h.last[s.name] = s
+	var ctx context.Context
+	ctx, s.cancel = context.WithCancel(h.ctx)
 	h.wg.Go(func() {
-		defer cancel()
+		defer s.cancel()
 		s.run(ctx)
+		h.opts.OnChange() // whoever waited for its end shows another state now
 	})
 }
 
@@ -185,9 +204,10 @@ func (h *Host) Apply(entries map[string]config.MCPServer, disabled []string) {
 			delete(h.servers, name)
 		}
 	}
+	maps.DeleteFunc(h.stopped, func(name string, _ bool) bool { _, ok := wanted[name]; return !ok })
 	for name, entry := range wanted {
 		if h.servers[name] == nil {
-			s := newServer(h, name, entry)
+			s := newServer(h, name, entry, h.stopped[name])
 			h.servers[name] = s
 			h.startLocked(s)
 		}

@@ -12,11 +12,11 @@ type State string
 const (
 	NotConfigured State = "not_configured" // the entry has neither command nor url
 	Disabled      State = "disabled"       // the configuration says so
-	Stopped       State = "stopped"        // Run is not running, or the server was ended
+	Stopped       State = "stopped"        // Run is not running, or the user stopped the server
 	Pending       State = "pending"        // connecting
 	Connected     State = "connected"
 	NeedsAuth     State = "needs-auth" // the server answered 401 or 403
-	Failed        State = "failed"     // the last attempt failed; it is tried again
+	Failed        State = "failed"     // the last attempt failed; it is tried again, unless it has crashed too often
 )
 
 // Status is one server as shown to a person or a script.
@@ -26,7 +26,7 @@ type Status struct {
 	Transport     string `json:"transport"` // stdio, http, sse, builtin, or "" when not configured
 	Live          Live   `json:"live"`
 	Tools         int    `json:"tools"`
-	ConfigChanged bool   `json:"configChanged"` // a changed entry waits for the old process to end
+	ConfigChanged bool   `json:"configChanged"` // Live is still the connection of the entry as it was before
 	Junk          int64  `json:"junk"`          // lines on stdout that were no JSON-RPC, since the start
 }
 

@@ -26,7 +26,7 @@ func (h *Host) Try(ctx context.Context, name string, entry config.MCPServer, res
 	if resolve != nil {
 		opts.Resolve = resolve
 	}
-	s := newServer(&Host{opts: opts, guard: h.guard, paths: h.paths}, name, entry)
+	s := newServer(&Host{opts: opts, guard: h.guard, paths: h.paths}, name, entry, false)
 	if s.kind == "" {
 		return Trial{State: NotConfigured, Error: "the entry has neither command nor url"}
 	}
@@ -39,21 +39,4 @@ func (h *Host) Try(ctx context.Context, name string, entry config.MCPServer, res
 	return Trial{
 		State: live.Status, Tools: tools, Stderr: s.stderr.lines(), ServerInfo: s.secret.cleanJSON(live.ServerInfo), Protocol: live.Protocol,
 	}
-}
-
-// Restart ends servers and starts them anew, those of the names that are wanted
-// and not disabled. It does not wait for any of them.
-func (h *Host) Restart(names ...string) {
-	h.mu.Lock()
-	for _, name := range names {
-		old := h.servers[name]
-		if old == nil || old.entry.Disabled {
-			continue
-		}
-		old.end()
-		h.servers[name] = newServer(h, name, old.entry)
-		h.startLocked(h.servers[name])
-	}
-	h.mu.Unlock()
-	h.opts.OnChange()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -170,43 +169,6 @@ func (a *app) showTools(list []tools.Row) error {
 		return nil
 	}
 	return a.table([]string{"TOOL", "SERVER", "CLASS", "ASKS", "BECAUSE"}, rows)
-}
-
-func (a *app) serversCommand() *cobra.Command {
-	var asJSON bool
-	list := func(cmd *cobra.Command, _ []string) error {
-		return look(cmd.Context(), a, looking[[]servers.Status]{
-			view: "servers", how: opening{start: true}, before: a.awaitQuietly, show: a.showServers,
-		}, asJSON)
-	}
-	cmd := &cobra.Command{
-		Use: "servers", Short: "List the MCP servers and how they are", Args: subcommandsOnly, RunE: list,
-		Example: "  pointsman servers\n  pointsman servers list --json",
-	}
-	sub := &cobra.Command{Use: "list", Short: "List the MCP servers and how they are", Args: arguments(0, 0), RunE: list, Example: "  pointsman servers list --json"}
-	jsonFlag(cmd, &asJSON)
-	jsonFlag(sub, &asJSON)
-	cmd.AddCommand(sub)
-	return cmd
-}
-
-// awaitQuietly is awaitServers for a command that shows their state anyway.
-func (a *app) awaitQuietly(ctx context.Context, c *connection) error {
-	quiet := *a
-	quiet.Stderr, quiet.shown = io.Discard, nil
-	return quiet.awaitServers(ctx, c)
-}
-
-func (a *app) showServers(list []servers.Status) error {
-	var rows [][]string
-	for _, s := range list {
-		rows = append(rows, []string{s.Name, s.Transport, string(s.Live.Status), strconv.Itoa(s.Tools), s.Live.Since.Local().Format(time.DateTime), s.Live.Error})
-	}
-	if len(rows) == 0 {
-		a.tell("No MCP server is configured; add one under mcpServers (see `pointsman config path`).")
-		return nil
-	}
-	return a.table([]string{"SERVER", "TRANSPORT", "STATUS", "TOOLS", "SINCE", "ERROR"}, rows)
 }
 
 func (a *app) statusCommand() *cobra.Command {
