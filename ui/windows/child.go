@@ -9,6 +9,8 @@ import (
 	"io"
 	"log/slog"
 	"os/exec"
+	"regexp"
+	"strings"
 	"sync"
 	"time"
 )
@@ -81,7 +83,11 @@ type lastWords struct {
 	mu      sync.Mutex // guards the fields below
 	pending []byte     // of a line that is not whole yet
 	line    string
+	crash   string // the line that begins Go's account of a crash, if there was one
 }
+
+// crashes are how Go begins to tell of one. What follows are stacks.
+var crashes = regexp.MustCompile(`^(panic|fatal error|SIG[A-Z]+): `)
 
 // longestLine bounds what is kept of a line, in bytes.
 const longestLine = 16 << 10
@@ -97,7 +103,10 @@ func (w *lastWords) Write(p []byte) (int, error) {
 		}
 		w.pending = rest
 		if line = bytes.TrimSpace(line[:min(len(line), longestLine)]); len(line) > 0 {
-			w.line = string(line)
+			w.line = strings.TrimPrefix(string(line), "pointsman: ")
+			if w.crash == "" && crashes.Match(line) {
+				w.crash = w.line
+			}
 			level := slog.LevelDebug
 			if bytes.Contains(line, []byte(" level=ERROR ")) { // of their own log
 				level = slog.LevelError
@@ -110,5 +119,5 @@ func (w *lastWords) Write(p []byte) (int, error) {
 func (w *lastWords) last() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.line
+	return cmp.Or(w.crash, w.line)
 }

@@ -39,6 +39,9 @@ func pretend(how, dir string) int {
 		fmt.Fprintln(os.Stderr, "there is no GL")
 		return 3
 	}
+	if how == "crash" {
+		panic("a screen broke")
+	}
 	parent, err := windows.Meet(os.Stdin, os.Stdout)
 	if err != nil || parent.Secret != secret {
 		fmt.Fprintln(os.Stderr, "no greeting:", err)
@@ -181,20 +184,24 @@ func TestLeft(t *testing.T) {
 }
 
 // TestBroken: a process that dies at once is not tried for ever; who asks for a
-// window is told why, and that tries again.
+// window is told why, in one line, and that tries again.
 func TestBroken(t *testing.T) {
-	r := start(t, "break", nil)
-	r.Need(true)
-	select {
-	case <-r.changed:
-	case <-time.After(patience):
-		t.Fatal("nothing was said")
-	}
-	if got := r.Fault(); got != "there is no GL" {
-		t.Errorf("the fault is %q", got)
-	}
-	if err := r.show(t, model.Open); err == nil || !strings.Contains(err.Error(), "there is no GL") {
-		t.Errorf("showing gives %v", err)
+	for how, why := range map[string]string{"break": "there is no GL", "crash": "panic: a screen broke"} {
+		t.Run(how, func(t *testing.T) {
+			r := start(t, how, nil)
+			r.Need(true)
+			select {
+			case <-r.changed:
+			case <-time.After(patience):
+				t.Fatal("nothing was said")
+			}
+			if got := r.Fault(); got != why {
+				t.Errorf("the fault is %q", got)
+			}
+			if err := r.show(t, model.Open); err == nil || !strings.Contains(err.Error(), why) {
+				t.Errorf("showing gives %v", err)
+			}
+		})
 	}
 }
 
