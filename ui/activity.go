@@ -213,11 +213,7 @@ func (s *activityScreen) showState() {
 }
 
 // tell shows a line above the list; "" takes it away.
-func (s *activityScreen) tell(line string) {
-	s.note.SetText(line)
-	s.note.Hidden = line == ""
-	s.note.Refresh()
-}
+func (s *activityScreen) tell(line string) { tell(s.note, line) }
 
 // startTick begins to count the elapsed times on while something runs.
 func (s *activityScreen) startTick() {

@@ -27,10 +27,8 @@ type activityBar struct {
 }
 
 func newActivityBar(s *activityScreen) *activityBar {
-	b := &activityBar{screen: s, text: widget.NewEntry()}
-	b.text.SetPlaceHolder("Search in names, arguments, errors")
-	b.text.SetIcon(theme.Icon("search", theme.ColorMuted))
-	b.text.OnChanged = func(string) { b.onChanged() }
+	b := &activityBar{screen: s}
+	b.text = newSearch("Search in names, arguments, errors", b.onChanged)
 	b.server = newChoice("Any server", func() { b.offerTools(); b.onChanged() })
 	b.tool = newChoice("Any tool", b.onChanged)
 	b.outcome = newChoice("Any outcome", b.onChanged)

@@ -33,15 +33,14 @@ type callView struct {
 
 func newCallView(run *runView) *callView {
 	v := &callView{run: run, title: part.Subheading(""), facts: part.Muted(""), decision: part.Words(""), lines: part.NewLines()}
-	v.copy = widget.NewButtonWithIcon("", theme.Icon("copy", theme.ColorMuted), v.onCopy)
-	shut := widget.NewButtonWithIcon("", theme.Icon("close", theme.ColorMuted), run.closeCall)
-	v.copy.Importance, shut.Importance = widget.LowImportance, widget.LowImportance
+	v.copy = newIconButton(theme.Icon("copy", theme.ColorMuted), v.onCopy)
+	shut := newIconButton(theme.Icon("close", theme.ColorMuted), run.closeCall)
 	head := container.NewBorder(nil, nil, nil, container.NewHBox(v.copy, shut), v.title)
 	v.root = container.NewBorder(container.NewVBox(head, part.Tight(v.facts), part.Tight(v.decision)), nil, nil, nil, v.lines)
 	return v
 }
 
-// kept is what the journal has of a call.
+// keptCall is what the journal has of a call.
 type keptCall struct {
 	call   journal.Call
 	found  bool

@@ -177,7 +177,7 @@ func newRunRow() *runRow {
 	for _, small := range []*widget.Label{r.took, r.below} {
 		small.SizeName = fynetheme.SizeNameCaptionText
 	}
-	icon := container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(18), r.icon))
+	icon := part.Sign(r.icon, 18)
 	r.top = container.NewBorder(nil, nil, nil, container.NewCenter(r.took), r.title)
 	lines := container.NewVBox(part.Tight(r.top), part.Tight(r.below))
 	r.run = container.NewBorder(nil, nil, part.Inset(0.5, icon), nil, lines)
@@ -192,8 +192,8 @@ func (r *runRow) CreateRenderer() fyne.WidgetRenderer {
 }
 
 func (r *runRow) set(row model.ListRow, s *activityScreen) {
-	setHidden(r.heading, row.Heading == "")
-	setHidden(r.run, row.Heading != "")
+	setShown(r.heading, row.Heading != "")
+	setShown(r.run, row.Heading == "")
 	if row.Run == nil {
 		setText(r.heading, row.Heading)
 		return
@@ -207,31 +207,6 @@ func (r *runRow) set(row model.ListRow, s *activityScreen) {
 	}
 }
 
-// setText shows another text, and nothing anew when it is the same: a label
-// measures its text whenever it is set. It reports whether it was another.
-func setText(label *widget.Label, text string) bool {
-	if label.Text == text {
-		return false
-	}
-	label.SetText(text)
-	return true
-}
-
 // layOut puts the parts of a container in their places again, without drawing
 // each anew.
 func layOut(c *fyne.Container) { c.Layout.Layout(c.Objects, c.Size()) }
-
-func setIcon(icon *widget.Icon, resource fyne.Resource) {
-	if icon.Resource != resource {
-		icon.SetResource(resource)
-	}
-}
-
-func setHidden(o fyne.CanvasObject, hidden bool) {
-	switch {
-	case hidden && o.Visible():
-		o.Hide()
-	case !hidden && !o.Visible():
-		o.Show()
-	}
-}

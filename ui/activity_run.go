@@ -54,7 +54,7 @@ func newRunView(s *activityScreen) *runView {
 	v.both = container.NewVSplit(v.calls, v.detail.root)
 	v.both.Offset = 0.35
 	v.body = container.NewStack(v.calls)
-	icon := container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(20), v.icon))
+	icon := part.Sign(v.icon, part.SignSize)
 	head := container.NewBorder(nil, nil, part.Inset(0.5, icon), container.NewCenter(v.stop),
 		container.NewVBox(part.Tight(v.title), part.Tight(v.line)))
 	v.root = part.Inset(1, container.NewBorder(container.NewVBox(head, v.why, v.plan.root), nil, nil, nil, v.body))
@@ -249,7 +249,7 @@ func newCallRow() *callRow {
 	r.title.Importance = widget.MediumImportance
 	r.side.SizeName, r.below.SizeName = fynetheme.SizeNameCaptionText, fynetheme.SizeNameCaptionText
 	r.spinner.Hide()
-	icon := container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(18), container.NewStack(r.icon, r.spinner)))
+	icon := part.Sign(container.NewStack(r.icon, r.spinner), 18)
 	r.top = container.NewBorder(nil, nil, nil, container.NewCenter(r.side), r.title)
 	lines := container.NewVBox(part.Tight(r.top), part.Tight(r.below))
 	r.content = container.NewBorder(nil, nil, part.Inset(0.5, icon), nil, lines)
@@ -275,8 +275,8 @@ func (r *callRow) spin(on bool) {
 	if on == r.spinner.Visible() {
 		return
 	}
-	setHidden(r.icon, on)
-	setHidden(r.spinner, !on)
+	setShown(r.icon, !on)
+	setShown(r.spinner, on)
 	if on {
 		r.spinner.Start()
 	} else {
@@ -350,7 +350,7 @@ func planStep(description, status string) fyne.CanvasObject {
 	if status == "completed" || status == "skipped" {
 		label.Importance = widget.LowImportance
 	}
-	icon := container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(16), widget.NewIcon(theme.Icon(drawing, color))))
+	icon := part.Sign(widget.NewIcon(theme.Icon(drawing, color)), 16)
 	return container.NewBorder(nil, nil, icon, nil, part.Tight(label))
 }
 

@@ -71,7 +71,7 @@ func (w *approvalWindow) narrow() {
 	w.block()
 }
 
-// faultPlace moves the editor's cursor to where its text is wrong.
+// onFault moves the editor's cursor to where its text is wrong.
 func (w *approvalWindow) onFault() {
 	fault, ok := w.edit.fault.(*model.EditFault)
 	if !ok || fault.Line == 0 {
@@ -82,7 +82,7 @@ func (w *approvalWindow) onFault() {
 	w.parts.editor.Refresh()
 }
 
-// menuFor lists how an answer can be remembered.
+// menu lists how an answer can be remembered.
 func (w *approvalWindow) menu() *fyne.Menu {
 	only := fyne.NewMenuItem(model.ThisCallOnly, func() { w.onChoose(model.ScopeChoice{}) })
 	only.Checked = w.choice.Scope == nil

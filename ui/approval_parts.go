@@ -163,8 +163,8 @@ func (p *approvalParts) present(w *approvalWindow) {
 	p.meaning.setText(view.Class.Meaning)
 	p.heading.SetText(view.Heading)
 	p.forWhom.setText(view.For)
-	setOrHide(p.why, view.Why)
-	setOrHide(p.planStep, planLine(view.PlanStep))
+	tell(p.why, view.Why)
+	tell(p.planStep, planLine(view.PlanStep))
 	p.reason.SetText("")
 	p.editor.SetText("")
 	p.approve.held = view.Held
@@ -181,15 +181,6 @@ func planLine(step string) string {
 		return ""
 	}
 	return "Plan step: " + step
-}
-
-func setOrHide(label *widget.Label, text string) {
-	label.SetText(text)
-	if text == "" {
-		label.Hide()
-	} else {
-		label.Show()
-	}
 }
 
 // write shows the call's text, or the editor.
@@ -232,19 +223,19 @@ func (p *approvalParts) update(w *approvalWindow) {
 	}
 	p.updateHeader(w)
 	p.updateEditing(w)
-	setOrHide(p.notice, w.notice)
-	setOrHide(p.sentence, w.choice.Sentence)
-	p.sentence.Importance = widget.MediumImportance
+	tell(p.notice, w.notice)
+	importance := widget.MediumImportance
 	if w.choice.Wide {
-		p.sentence.Importance = widget.WarningImportance
+		importance = widget.WarningImportance
 	}
+	tellAs(p.sentence, importance, w.choice.Sentence)
 	p.remember.SetText(rememberLabel(w.choice))
 	p.deny.SetText(model.DenyLabel(w.choice))
 	p.updateApprove(w)
 	for _, b := range []*keyedButton{p.deny, p.remember, p.undo} {
-		enable(b, w.waiting())
+		setEnabled(b, w.waiting())
 	}
-	enable(p.edit, w.waiting() && w.edit.fault == nil && len(w.request.Arguments) <= model.MostEdited)
+	setEnabled(p.edit, w.waiting() && w.edit.fault == nil && len(w.request.Arguments) <= model.MostEdited)
 	p.arrange()
 }
 
@@ -255,28 +246,16 @@ func rememberLabel(choice model.ScopeChoice) string {
 	return choice.Title + ", " + choice.Verb
 }
 
-func enable(o fyne.Disableable, on bool) {
-	if on {
-		o.Enable()
-	} else {
-		o.Disable()
-	}
-}
-
 func (p *approvalParts) updateHeader(w *approvalWindow) {
 	left, soon := model.TimeLeft(w.request.Deadline, w.opts.Clock.Now())
-	p.left.Importance = widget.LowImportance
+	importance := widget.LowImportance
 	if soon {
-		p.left.Importance = widget.WarningImportance
+		importance = widget.WarningImportance
 	}
-	setOrHide(p.left, left)
-	setOrHide(p.position, w.queue.Position())
+	tellAs(p.left, importance, left)
+	tell(p.position, w.queue.Position())
 	for _, b := range []*keyedButton{p.previous, p.next} {
-		if len(w.queue.Waiting()) > 1 {
-			b.Show()
-		} else {
-			b.Hide()
-		}
+		setShown(b, len(w.queue.Waiting()) > 1)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
 	"pointsman/ui/part"
@@ -27,7 +26,7 @@ func (s *connectScreen) content() fyne.CanvasObject {
 	soon.Disable()
 	cli := widget.NewButton("Set up the Copilot CLI", nil)
 	cli.Disable()
-	return container.NewVScroll(part.Stack(
+	return scrolled(part.Stack(
 		part.Heading("Connect"),
 		part.Card(part.Stack(part.Subheading("Any OpenAI client"), s.address.row, s.key.row)),
 		part.Card(part.Stack(part.Subheading("GitHub Copilot"),

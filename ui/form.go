@@ -56,31 +56,11 @@ func newFormField(label, hint string, input fyne.CanvasObject) *formField {
 // mark says what is wrong with the field; "" says that nothing is.
 func (f *formField) mark(reason string) {
 	f.fault.SetText(reason)
-	if reason == "" {
-		f.sign.Hide()
-	} else {
-		f.sign.Show()
-	}
+	setShown(f.sign, reason != "")
 }
 
 // show shows the field, or hides it.
 func (f *formField) show(shown bool) { setShown(f.row, shown) }
-
-func setShown(o fyne.CanvasObject, shown bool) {
-	if shown {
-		o.Show()
-	} else {
-		o.Hide()
-	}
-}
-
-func setEnabled(o fyne.Disableable, enabled bool) {
-	if enabled {
-		o.Enable()
-	} else {
-		o.Disable()
-	}
-}
 
 // look is a sign and a word in one colour, which can change.
 type look struct {
@@ -91,7 +71,7 @@ type look struct {
 
 func newLook() *look {
 	l := &look{sign: widget.NewIcon(nil), words: widget.NewRichText(&widget.TextSegment{})}
-	l.object = container.NewHBox(container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(20), l.sign)), container.NewCenter(l.words))
+	l.object = container.NewHBox(part.Sign(l.sign, part.SignSize), container.NewCenter(l.words))
 	return l
 }
 

@@ -23,10 +23,8 @@ type formBar struct {
 func newFormBar() *formBar {
 	b := &formBar{sign: widget.NewIcon(nil), words: part.Words("")}
 	b.undo = widget.NewButton("Undo", b.onUndo)
-	closing := widget.NewButtonWithIcon("", fynetheme.CancelIcon(), b.hide)
-	closing.Importance = widget.LowImportance
-	sign := container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(20), b.sign))
-	line := container.NewBorder(nil, nil, sign, container.NewHBox(container.NewCenter(b.undo), container.NewCenter(closing)), b.words)
+	end := container.NewHBox(container.NewCenter(b.undo), container.NewCenter(newIconButton(fynetheme.CancelIcon(), b.hide)))
+	line := container.NewBorder(nil, nil, part.Sign(b.sign, part.SignSize), end, b.words)
 	b.object = container.NewStack(part.NewSurface(theme.ColorRail, theme.ColorLine, theme.Step), part.Inset(0.5, line))
 	b.object.Hide()
 	return b

@@ -8,7 +8,6 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"pointsman/ui/model"
-	"pointsman/ui/part"
 	"pointsman/ui/theme"
 )
 
@@ -48,17 +47,14 @@ func (p *formPairs) set(rows []model.Pair) {
 }
 
 func (p *formPairs) add(pair model.Pair) {
-	row := &formPair{key: widget.NewEntry(), value: widget.NewEntry(), fault: part.Words(""), kept: pair}
+	row := &formPair{key: widget.NewEntry(), value: widget.NewEntry(), fault: newNotice(widget.DangerImportance), kept: pair}
 	row.key.SetPlaceHolder("NAME")
 	row.key.SetText(pair.Key)
 	row.value.SetText(pair.Value)
 	row.secret = widget.NewCheck("Secret", func(bool) { row.touched = true; row.update() })
 	row.secret.Checked = pair.Secret
 	row.key.OnChanged = func(key string) { row.onKey(key) }
-	row.fault.Importance = widget.DangerImportance
-	row.fault.Hide()
-	remove := widget.NewButtonWithIcon("", theme.Icon("remove", theme.ColorMuted), func() { p.remove(row) })
-	remove.Importance = widget.LowImportance
+	remove := newIconButton(theme.Icon("remove", theme.ColorMuted), func() { p.remove(row) })
 	row.object = container.NewVBox(container.NewBorder(nil, nil, nil, container.NewHBox(row.secret, remove),
 		container.NewGridWithColumns(2, row.key, row.value)), row.fault)
 	row.update()
@@ -114,8 +110,6 @@ func (p *formPairs) pairs() []model.Pair {
 func (p *formPairs) mark(faults model.Faults) {
 	p.field.mark(faults[p.section])
 	for i, row := range p.rows {
-		reason := faults[p.section+"."+strconv.Itoa(i)]
-		row.fault.SetText(reason)
-		setShown(row.fault, reason != "")
+		tell(row.fault, faults[p.section+"."+strconv.Itoa(i)])
 	}
 }

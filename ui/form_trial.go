@@ -84,8 +84,7 @@ func notTried(err error) trialResult {
 }
 
 func (t *formTrial) finish(r trialResult) {
-	closing := widget.NewButtonWithIcon("", fynetheme.CancelIcon(), t.object.Hide)
-	closing.Importance = widget.LowImportance
+	closing := newIconButton(fynetheme.CancelIcon(), t.object.Hide)
 	head := newLook()
 	head.set(r.word, theme.Icon(r.icon, r.color), r.color)
 	t.show(container.NewBorder(container.NewBorder(nil, nil, head.object, closing), nil, nil, nil, container.NewVBox(r.details...)))

@@ -81,11 +81,8 @@ func logLevels() []struct {
 
 func (s *logsScreen) content() fyne.CanvasObject {
 	s.lines = part.NewLines()
-	s.note = part.Words("")
-	s.note.Hide()
-	s.text = widget.NewEntry()
-	s.text.SetPlaceHolder("Search in these lines")
-	s.text.SetIcon(theme.Icon("search", theme.ColorMuted))
+	s.note = newNotice(widget.MediumImportance)
+	s.text = newSearch("Search in these lines", s.narrow)
 	var names []string
 	for _, l := range logLevels() {
 		names = append(names, l.name)
@@ -99,7 +96,6 @@ func (s *logsScreen) content() fyne.CanvasObject {
 		}
 	})
 	s.follow.SetChecked(true)
-	s.text.OnChanged = func(string) { s.narrow() }
 	s.level.OnChanged = func(string) { s.narrow() }
 	s.folder = widget.NewButtonWithIcon("Open folder", theme.Icon("folder", theme.ColorMuted), s.onFolder)
 	s.folder.Disable()
@@ -259,8 +255,4 @@ func (s *logsScreen) onFolder() {
 }
 
 // tell shows a line above the log; "" takes it away.
-func (s *logsScreen) tell(line string) {
-	s.note.SetText(line)
-	s.note.Hidden = line == ""
-	s.note.Refresh()
-}
+func (s *logsScreen) tell(line string) { tell(s.note, line) }

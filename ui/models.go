@@ -67,9 +67,7 @@ func (s *modelsScreen) providerTab() fyne.CanvasObject {
 		s.open(s.lines[i].Name)
 	}
 	s.empty = container.NewStack()
-	s.fault = part.Words("")
-	s.fault.Importance = widget.WarningImportance
-	s.fault.Hide()
+	s.fault = newNotice(widget.WarningImportance)
 	return container.NewBorder(s.fault, nil, nil, nil, container.NewStack(s.providers, s.empty))
 }
 
@@ -102,8 +100,7 @@ func (s *modelsScreen) set(view modelsView, err error) {
 		return
 	}
 	s.view, s.seen = view, true
-	s.fault.SetText(view.keys.Fault)
-	setShown(s.fault, view.keys.Fault != "")
+	tell(s.fault, view.keys.Fault)
 	s.lines = model.ProviderLines(view.settings.Config, view.keys, s.last)
 	s.empty.Objects = nil
 	if len(s.lines) == 0 {

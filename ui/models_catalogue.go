@@ -31,10 +31,8 @@ func catalogueColumns() ([]string, []float32) {
 }
 
 func newModelCatalogue() *modelCatalogue {
-	c := &modelCatalogue{search: widget.NewEntry(), count: part.Muted("")}
-	c.search.SetPlaceHolder("Search models")
-	c.search.Icon = theme.Icon("search", theme.ColorMuted)
-	c.search.OnChanged = func(string) { c.update() }
+	c := &modelCatalogue{count: part.Muted("")}
+	c.search = newSearch("Search models", c.update)
 	c.list = widget.NewList(func() int { return len(c.shown) }, func() fyne.CanvasObject { return catalogueLine() },
 		func(i widget.ListItemID, o fyne.CanvasObject) { setCatalogueLine(o.(*fyne.Container), c.shown[i]) })
 	c.list.OnSelected = func(widget.ListItemID) { c.list.UnselectAll() }

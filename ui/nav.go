@@ -45,7 +45,7 @@ func newNavEntry(name, icon string, onTap func()) *navEntry {
 // CreateRenderer lays the entry out: a mark, the icon, the name, a number.
 func (e *navEntry) CreateRenderer() fyne.WidgetRenderer {
 	mark := container.NewPadded(container.NewGridWrap(fyne.NewSize(3, 3*theme.Step), e.mark))
-	sign := container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(20), e.sign))
+	sign := part.Sign(e.sign, part.SignSize)
 	line := container.NewBorder(nil, nil, container.NewHBox(mark, sign), e.count, e.label)
 	return widget.NewSimpleRenderer(container.NewStack(e.ground, line))
 }

@@ -37,11 +37,9 @@ type providerForm struct {
 }
 
 func newProviderForm(s *modelsScreen, start model.ProviderForm) *providerForm {
-	f := &providerForm{screen: s, start: start, revision: s.view.settings.Revision, trial: newFormTrial(s.ui), fault: part.Words("")}
+	f := &providerForm{screen: s, start: start, revision: s.view.settings.Revision, trial: newFormTrial(s.ui), fault: newNotice(widget.DangerImportance)}
 	f.makeFields()
 	f.fill()
-	f.fault.Importance = widget.DangerImportance
-	f.fault.Hide()
 	title := "Add a provider"
 	if start.Was() != "" {
 		title = "Edit " + model.OneLine(start.Was())
@@ -49,7 +47,7 @@ func newProviderForm(s *modelsScreen, start model.ProviderForm) *providerForm {
 	column := container.NewVBox(f.knownField.row, f.fields[model.FieldName].row, f.fields[model.FieldURL].row, f.fields[model.FieldKey].row,
 		newFormField("Its models", "", f.discover).row)
 	f.object = container.NewBorder(container.NewVBox(part.Heading(title), part.Gap(0.5)), container.NewVBox(f.trial.object, f.fault, f.foot()), nil, nil,
-		container.NewVScroll(container.NewBorder(nil, nil, nil, part.Gap(1.5), column)))
+		scrolled(column))
 	f.arrange()
 	return f
 }
@@ -132,10 +130,7 @@ func (f *providerForm) mark(faults model.Faults) {
 	f.say("")
 }
 
-func (f *providerForm) say(words string) {
-	f.fault.SetText(words)
-	setShown(f.fault, words != "")
-}
+func (f *providerForm) say(words string) { tell(f.fault, words) }
 
 func (f *providerForm) onTest() {
 	if d, ok := f.draft(); ok {

@@ -27,7 +27,7 @@ func newProviderRow() *providerRow {
 
 // CreateRenderer lays the row out: its name and address, how it is with its key.
 func (r *providerRow) CreateRenderer() fyne.WidgetRenderer {
-	sign := container.NewCenter(part.Picture(theme.Icon("models", theme.ColorMuted), 3*theme.Step))
+	sign := part.Sign(widget.NewIcon(theme.Icon("models", theme.ColorMuted)), 3*theme.Step)
 	end := rowEnd(r.key, 25*theme.Step)
 	return widget.NewSimpleRenderer(part.Inset(0.5, container.NewBorder(nil, nil, sign, end, clipped(r.text))))
 }

@@ -82,7 +82,7 @@ func (s *rulesScreen) draw() fyne.CanvasObject {
 		card := container.NewVBox(part.Subheading(group.Title))
 		for i, line := range group.Lines {
 			if i > 0 {
-				card.Add(part.Line())
+				card.Add(widget.NewSeparator())
 			}
 			card.Add(s.drawRule(line))
 		}
@@ -101,7 +101,7 @@ func (s *rulesScreen) drawWaiting() fyne.CanvasObject {
 	look.Importance = widget.HighImportance
 	list := container.NewVBox()
 	for _, req := range s.seen.pending {
-		badge := container.NewHBox(container.NewCenter(part.Picture(theme.ClassIcon(req.Class), 20)))
+		badge := container.NewHBox(part.Sign(widget.NewIcon(theme.ClassIcon(req.Class)), part.SignSize))
 		list.Add(container.NewBorder(nil, nil, badge, nil, spansOf(model.WaitingLine(req))))
 	}
 	head := container.NewBorder(nil, nil, nil, container.NewCenter(look), part.Subheading(model.WaitingTitle(len(s.seen.pending))))

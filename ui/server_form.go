@@ -38,13 +38,11 @@ type serverForm struct {
 }
 
 func newServerForm(s *serversScreen, start model.ServerForm) *serverForm {
-	f := &serverForm{screen: s, start: start, revision: s.view.settings.Revision, trial: newFormTrial(s.ui), fault: part.Words("")}
+	f := &serverForm{screen: s, start: start, revision: s.view.settings.Revision, trial: newFormTrial(s.ui), fault: newNotice(widget.DangerImportance)}
 	f.makeInputs()
 	f.makeFields()
 	f.fill(start)
-	f.fault.Importance = widget.DangerImportance
-	f.fault.Hide()
-	f.scroll = container.NewVScroll(f.column())
+	f.scroll = scrolled(f.column())
 	f.object = container.NewBorder(f.head(), container.NewVBox(f.trial.object, f.fault, f.foot()), nil, nil, f.scroll)
 	return f
 }
@@ -99,7 +97,7 @@ func (f *serverForm) column() fyne.CanvasObject {
 	} {
 		column.Add(f.fields[name].row)
 	}
-	return container.NewBorder(nil, nil, nil, part.Gap(1.5), column)
+	return column
 }
 
 func (f *serverForm) head() fyne.CanvasObject {
@@ -188,10 +186,7 @@ func (f *serverForm) mark(faults model.Faults) {
 }
 
 // say says what belongs to no field; "" says nothing.
-func (f *serverForm) say(words string) {
-	f.fault.SetText(words)
-	setShown(f.fault, words != "")
-}
+func (f *serverForm) say(words string) { tell(f.fault, words) }
 
 func (f *serverForm) onTest() {
 	if d, ok := f.draft(); ok {

@@ -38,15 +38,12 @@ type serverPage struct {
 
 func newServerPage(s *serversScreen, name string) *serverPage {
 	p := &serverPage{
-		screen: s, name: name, state: newLook(), about: part.Muted(""), fault: part.Words(""), search: widget.NewEntry(),
+		screen: s, name: name, state: newLook(), about: part.Muted(""), fault: newNotice(widget.DangerImportance),
 		count: part.Muted(""), empty: part.Words(""), trial: newFormTrial(s.ui),
 	}
-	p.fault.Importance = widget.DangerImportance
 	p.fault.Selectable = true
 	p.on = widget.NewCheck("Switched on", nil)
-	p.search.SetPlaceHolder("Search its tools")
-	p.search.Icon = theme.Icon("search", theme.ColorMuted)
-	p.search.OnChanged = func(string) { p.update() }
+	p.search = newSearch("Search its tools", p.update)
 	p.empty.Alignment, p.empty.Importance = fyne.TextAlignCenter, widget.LowImportance
 	p.list = widget.NewList(func() int { return len(p.tools) }, func() fyne.CanvasObject { return newServerToolRow(p) },
 		func(i widget.ListItemID, o fyne.CanvasObject) { o.(*serverToolRow).set(p.tools[i]) })
@@ -91,8 +88,7 @@ func (p *serverPage) update() {
 	line := model.ServerLineOf(status)
 	p.state.set(line.Word, theme.Icon(line.Icon, toneColor(line.Tone)), toneColor(line.Tone))
 	p.about.SetText(line.About)
-	p.fault.SetText(model.Sentence(status.Live.Error))
-	setShown(p.fault, status.Live.Error != "")
+	tell(p.fault, model.Sentence(status.Live.Error))
 	setEnabled(p.remove, there) // what comes with the program can only be switched off
 	p.on.OnChanged = nil
 	p.on.SetChecked(!entry.Disabled)

@@ -39,12 +39,10 @@ const pasteExample = `{
 }`
 
 func newServerPaste(s *serversScreen) *serverPaste {
-	p := &serverPaste{screen: s, text: widget.NewMultiLineEntry(), fault: part.Words(""), found: container.NewVBox()}
+	p := &serverPaste{screen: s, text: widget.NewMultiLineEntry(), fault: newNotice(widget.DangerImportance), found: container.NewVBox()}
 	p.text.SetPlaceHolder(pasteExample)
 	p.text.TextStyle.Monospace = true
 	p.text.OnChanged = func(string) { p.onChanged() }
-	p.fault.Importance = widget.DangerImportance
-	p.fault.Hide()
 	p.next = widget.NewButton("Next", p.onNext)
 	p.next.Importance = widget.HighImportance
 	p.all = widget.NewButton("Add all", p.onAll)
@@ -58,10 +56,7 @@ func newServerPaste(s *serversScreen) *serverPaste {
 	return p
 }
 
-func (p *serverPaste) say(words string) {
-	p.fault.SetText(words)
-	setShown(p.fault, words != "")
-}
+func (p *serverPaste) say(words string) { tell(p.fault, words) }
 
 // onChanged forgets what was found in another text.
 func (p *serverPaste) onChanged() {
@@ -88,7 +83,7 @@ func (p *serverPaste) onNext() {
 	for _, line := range p.pasted {
 		lines.Add(p.line(line))
 	}
-	scroll := container.NewVScroll(container.NewBorder(nil, nil, nil, part.Gap(1.5), lines))
+	scroll := scrolled(lines)
 	scroll.SetMinSize(fyne.NewSize(0, min(float32(len(p.pasted)), 4)*6*theme.Step))
 	p.found.Add(part.Card(scroll))
 	whole := model.Whole(p.pasted)

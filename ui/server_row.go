@@ -28,7 +28,7 @@ func newServerRow() *serverRow {
 
 // CreateRenderer lays the row out: what kind it is, its name, its state.
 func (r *serverRow) CreateRenderer() fyne.WidgetRenderer {
-	sign := container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(3*theme.Step), r.sign))
+	sign := part.Sign(r.sign, 3*theme.Step)
 	end := rowEnd(r.state, 18*theme.Step)
 	return widget.NewSimpleRenderer(part.Inset(0.5, container.NewBorder(nil, nil, sign, end, clipped(r.text))))
 }

@@ -104,7 +104,7 @@ func (s *serversScreen) nothing() fyne.CanvasObject {
 		part.Row(s.ui.firstSteps("First steps"), widget.NewButton("Paste a block", s.onPaste), add))
 }
 
-// status is how a server is.
+// statusOf is how a server is.
 func (v serversView) statusOf(name string) (servers.Status, bool) {
 	for _, status := range v.status {
 		if status.Name == name {

@@ -6,7 +6,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 
 	"pointsman/gateway/control"
 	"pointsman/ui/model"
@@ -157,11 +156,6 @@ func (s *settingsScreen) repair() {
 		}
 		s.refresh()
 	})
-}
-
-// scrolled is a page that scrolls, with room for the bar that it scrolls with.
-func scrolled(page fyne.CanvasObject) fyne.CanvasObject {
-	return container.NewVScroll(container.New(layout.NewCustomPaddedLayout(0, 0, 0, 1.5*theme.Step), page))
 }
 
 // faceOf is the theme that a configuration chooses.

@@ -41,8 +41,7 @@ func newSettingRow(field *model.SettingField, acts settingActs) *settingRow {
 	r := &settingRow{field: field, acts: acts, hint: part.Muted(field.Hint), saved: part.Muted("")}
 	r.hint.Wrapping, r.hint.Truncation = fyne.TextWrapWord, fyne.TextTruncateOff
 	r.saved.Truncation = fyne.TextTruncateOff
-	r.problem, r.conflict = part.Words(""), part.Words("")
-	r.problem.Importance, r.conflict.Importance = widget.DangerImportance, widget.WarningImportance
+	r.problem, r.conflict = newNotice(widget.DangerImportance), newNotice(widget.WarningImportance)
 	r.offer = widget.NewButton("", r.safe(r.onOffer))
 	r.repair = widget.NewButton("Repair", r.safe(acts.repair))
 	mine := widget.NewButton("Keep mine", r.safe(func() { acts.keep(true) }))
@@ -152,20 +151,19 @@ func (r *settingRow) show(repair bool) {
 	switch {
 	case r.check != nil:
 		r.check.SetChecked(f.Text == model.On)
-		enable(r.check, f.Fixed == "")
+		setEnabled(r.check, f.Fixed == "")
 	case r.choice != nil:
 		r.showChoice(f)
-		enable(r.choice, f.Fixed == "")
+		setEnabled(r.choice, f.Fixed == "")
 	default:
 		if r.text.Text != f.Text {
 			r.text.SetText(f.Text)
 		}
-		enable(r.text, f.Fixed == "")
+		setEnabled(r.text, f.Fixed == "")
 	}
 	setText(r.hint, hintOf(f))
 	setText(r.saved, savedWord(f))
-	setText(r.problem, f.Problem)
-	setShown(r.problem, f.Problem != "")
+	tell(r.problem, f.Problem)
 	r.offer.SetText("Use " + f.Offer)
 	setShown(r.offer, f.Offer != "")
 	setShown(r.repair, repair)

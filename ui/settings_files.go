@@ -43,7 +43,7 @@ func (c *filesCard) show(now model.Configuration, home config.Home) {
 		path := widget.NewLabel(file.Path)
 		path.TextStyle.Monospace, path.Wrapping, path.Selectable = true, fyne.TextWrapBreak, true
 		open := widget.NewButtonWithIcon("Open folder", theme.Icon("folder", theme.ColorMuted), c.ui.act("opening a folder", func() { c.open(file.Folder) }))
-		enable(open, file.Folder != "")
+		setEnabled(open, file.Folder != "")
 		name := container.NewGridWrap(fyne.NewSize(15*theme.Step, path.MinSize().Height), widget.NewLabel(file.Name))
 		c.list.Add(container.NewBorder(nil, nil, container.NewVBox(name), container.NewVBox(open), path))
 	}

@@ -27,10 +27,9 @@ type keyCard struct {
 }
 
 func newKeyCard(u *UI) *keyCard {
-	k := &keyCard{ui: u, line: newCopyLine(u, "API key", "every client shows it; whoever has it can use your models and tools"), told: part.Words("")}
+	k := &keyCard{ui: u, line: newCopyLine(u, "API key", "every client shows it; whoever has it can use your models and tools"), told: newNotice(widget.SuccessImportance)}
 	k.show = widget.NewButtonWithIcon("Show", theme.Icon("key", theme.ColorMuted), u.act("showing the key", k.onShow))
 	k.anew = widget.NewButtonWithIcon("New key …", theme.Icon("restart", theme.ColorMuted), u.act("asking for a new key", k.onNew))
-	k.told.Hide()
 	k.box = container.NewVBox(k.line.row, beside(k.show, k.anew), k.told)
 	return k
 }
@@ -45,8 +44,8 @@ func (k *keyCard) set(key string, err error) {
 	k.key, k.plain = key, false
 	k.line.setHidden(key, err)
 	k.show.SetText("Show")
-	enable(k.show, err == nil)
-	enable(k.anew, err == nil)
+	setEnabled(k.show, err == nil)
+	setEnabled(k.anew, err == nil)
 }
 
 func (k *keyCard) onShow() {
@@ -79,15 +78,11 @@ func (k *keyCard) renew() {
 		return k.ui.client.NewKey(ctx)
 	}, func(key string, err error) {
 		k.anew.Enable()
-		k.told.Importance = widget.SuccessImportance
-		text := "This is the new key. Copy it into every program that used the old one."
 		if err != nil {
-			k.told.Importance = widget.DangerImportance
-			text = "There is no new key, the old one still works: " + err.Error()
-		} else {
-			k.set(key, nil)
+			tellAs(k.told, widget.DangerImportance, "There is no new key, the old one still works: "+err.Error())
+			return
 		}
-		k.told.SetText(text)
-		k.told.Show()
+		k.set(key, nil)
+		tellAs(k.told, widget.SuccessImportance, "This is the new key. Copy it into every program that used the old one.")
 	})
 }

@@ -7,7 +7,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	fynetheme "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -75,14 +74,13 @@ func (s *usageScreen) content() fyne.CanvasObject {
 	tall := container.NewGridWrap(fyne.NewSize(1, 36*theme.Step))
 	numbers := part.Subheading("The numbers")
 	numbers.Truncation = fyne.TextTruncateOff
-	room := layout.NewCustomPaddedLayout(0, 0, 0, 2*theme.Step) // for the scroll bar
-	s.scroll = container.NewVScroll(container.New(room, part.Stack(
+	s.scroll = scrolled(part.Stack(
 		part.Card(s.figures),
 		part.Card(container.NewBorder(container.NewBorder(nil, nil, nil, s.measures.row, s.title), s.hint, nil, nil, s.chart)),
 		container.NewGridWithColumns(2, part.Card(s.models), part.Card(s.servers)),
 		part.Card(s.answers),
 		part.Card(container.NewBorder(container.NewBorder(nil, nil, numbers, s.tables.row), nil, nil, nil, container.NewStack(tall, s.table))),
-	)))
+	))
 	s.page = container.NewStack()
 	head := container.NewBorder(nil, nil, nil, s.spans.row, part.Heading(screenUsage))
 	return container.NewBorder(container.NewVBox(head, s.note), nil, nil, nil, s.page)
@@ -100,9 +98,9 @@ func (s *usageScreen) load() {
 	journalPage(s.ctx, s.ui, func(ctx context.Context, r *journal.Reader) (*journal.Usage, error) {
 		return r.Usage(ctx, since, until)
 	}, func(usage *journal.Usage, err error) {
-		s.note.Hidden = err == nil
+		tell(s.note, "")
 		if err != nil {
-			s.note.SetText("Usage cannot be shown: " + err.Error())
+			tell(s.note, "Usage cannot be shown: "+err.Error())
 		}
 		if s.usage = usage; usage == nil {
 			s.usage = &journal.Usage{}

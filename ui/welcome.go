@@ -42,9 +42,7 @@ func (s *welcomeScreen) content() fyne.CanvasObject {
 	s.models, s.servers = newModelStep(s), newServerStep(s)
 	s.cards = []fyne.CanvasObject{s.models.box, container.NewVBox(s.servers.box), container.NewVBox(s.copilot())}
 	s.signs, s.page = container.NewHBox(), container.NewStack()
-	s.fault = part.Words("")
-	s.fault.Importance = widget.DangerImportance
-	s.fault.Hide()
+	s.fault = newNotice(widget.DangerImportance)
 	s.back = widget.NewButton("Back", s.ui.act("the step before", func() { s.turn(s.step - 1) }))
 	s.next = widget.NewButton("", s.ui.act("the next step", func() { s.turn(s.step + 1) }))
 	later := widget.NewButton("Skip all", s.ui.act("leaving the first steps", s.leave))
@@ -106,7 +104,7 @@ func (s *welcomeScreen) refresh() {
 		}
 		title := widget.NewLabel(fmt.Sprintf("%d. %s", i+1, step.Title))
 		title.TextStyle.Bold = i == s.step
-		s.signs.Add(container.NewHBox(container.NewCenter(part.Picture(theme.Icon(icon, color), 20)), title))
+		s.signs.Add(container.NewHBox(part.Sign(widget.NewIcon(theme.Icon(icon, color)), part.SignSize), title))
 	}
 	setShown(s.back, s.step > 0)
 	s.next.Importance = widget.MediumImportance
@@ -125,9 +123,10 @@ func (s *welcomeScreen) refresh() {
 
 // fail says what a step could not do; nil: nothing.
 func (s *welcomeScreen) fail(err error) {
-	setShown(s.fault, err != nil)
-	if err != nil {
-		s.fault.SetText(inWords(err))
+	if err == nil {
+		tell(s.fault, "")
+	} else {
+		tell(s.fault, inWords(err))
 	}
 }
 
@@ -165,8 +164,7 @@ type serverStep struct {
 }
 
 func newServerStep(s *welcomeScreen) *serverStep {
-	step := &serverStep{told: part.Words("")}
-	step.told.Importance = widget.SuccessImportance
+	step := &serverStep{told: newNotice(widget.SuccessImportance)}
 	step.scratch = widget.NewButtonWithIcon("Add the scratch server", theme.Icon("local", theme.ColorMuted), s.ui.act("adding the scratch server", func() {
 		step.scratch.Disable()
 		s.edit(func(*config.Config) []config.Edit { return model.ScratchEdits() }, func(error) { step.show(s.ui.main.state, s.now.Config) })
@@ -185,11 +183,6 @@ func (step *serverStep) show(state model.State, c *config.Config) {
 		return
 	}
 	_, added := c.MCPServers["scratch"]
-	if added {
-		step.scratch.Disable()
-	} else {
-		step.scratch.Enable()
-	}
-	step.told.SetText(model.ServersTold(len(c.MCPServers), state))
-	setShown(step.told, step.told.Text != "")
+	setEnabled(step.scratch, !added)
+	tell(step.told, model.ServersTold(len(c.MCPServers), state))
 }

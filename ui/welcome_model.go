@@ -30,7 +30,7 @@ type modelStep struct {
 }
 
 func newModelStep(s *welcomeScreen) *modelStep {
-	step := &modelStep{screen: s, told: part.Words("")}
+	step := &modelStep{screen: s, told: newNotice(widget.LowImportance)}
 	step.key = widget.NewPasswordEntry()
 	step.key.SetPlaceHolder("Paste its API key")
 	step.key.OnChanged = func(string) { step.refresh() }
@@ -41,7 +41,6 @@ func newModelStep(s *welcomeScreen) *modelStep {
 	step.models = widget.NewSelect(nil, func(chosen string) { s.ui.safely("choosing a model", func() { step.onModel(chosen) }) })
 	step.choose = container.NewBorder(nil, nil, widget.NewLabel("Answers when none is named"), nil, step.models)
 	step.choose.Hide()
-	step.told.Hide()
 	entry := container.NewBorder(nil, nil, container.NewGridWrap(fyne.NewSize(20*theme.Step, step.key.MinSize().Height), step.provider), step.save, step.key)
 	step.provider.SetSelected(config.KnownProviders()[0])
 	step.box = container.NewVBox(part.Card(part.Stack(part.Subheading("Choose who answers"),
@@ -54,8 +53,8 @@ func newModelStep(s *welcomeScreen) *modelStep {
 
 func (step *modelStep) refresh() {
 	needsKey := model.NeedsKey(step.provider.Selected)
-	enable(step.key, needsKey)
-	enable(step.save, step.provider.Selected != "" && (!needsKey || strings.TrimSpace(step.key.Text) != ""))
+	setEnabled(step.key, needsKey)
+	setEnabled(step.save, step.provider.Selected != "" && (!needsKey || strings.TrimSpace(step.key.Text) != ""))
 }
 
 // show says what is chosen.
@@ -66,9 +65,7 @@ func (step *modelStep) show(c *config.Config) {
 }
 
 func (step *modelStep) tell(text string, importance widget.Importance) {
-	step.told.Importance = importance
-	step.told.SetText(text)
-	setShown(step.told, text != "")
+	tellAs(step.told, importance, text)
 }
 
 // onSave keeps the key, and asks the provider.

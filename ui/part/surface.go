@@ -73,16 +73,21 @@ func Card(content fyne.CanvasObject) *fyne.Container {
 
 // Picture is an icon of so many units in width and height.
 func Picture(icon fyne.Resource, size float32) fyne.CanvasObject {
-	picture := widget.NewIcon(icon)
-	return container.NewGridWrap(fyne.NewSquareSize(size), picture)
+	return container.NewGridWrap(fyne.NewSquareSize(size), widget.NewIcon(icon))
 }
 
-// Line is a thin line between two things.
-func Line() fyne.CanvasObject { return widget.NewSeparator() }
+// SignSize is the size of a Sign beside a line of text.
+const SignSize = 20
+
+// Sign puts an icon, which may change, beside a line: so many units in width and
+// height, in the middle of what height there is.
+func Sign(icon fyne.CanvasObject, size float32) fyne.CanvasObject {
+	return container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(size), icon))
+}
 
 // ClassBadge is a risk class as a sign and a word, in its colour.
 func ClassBadge(class approvals.Class, word string) fyne.CanvasObject {
-	return container.NewHBox(container.NewCenter(Picture(theme.ClassIcon(class), 20)), Colored(word, theme.ClassColor(class)))
+	return container.NewHBox(Sign(widget.NewIcon(theme.ClassIcon(class)), SignSize), Colored(word, theme.ClassColor(class)))
 }
 
 // Colored is a word in a colour of the theme, which it follows.
