@@ -35,7 +35,7 @@ func (s screen) do(args ...string) string {
 func (s screen) picture() {
 	if dir := os.Getenv("POINTSMAN_E2E_PICTURES"); dir != "" {
 		name := strings.ReplaceAll(s.t.Name(), "/", "-") + ".png"
-		_ = exec.CommandContext(s.t.Context(), "import", "-window", "root", filepath.Join(dir, name)).Run()
+		_ = exec.Command("import", "-silent", "-window", "root", filepath.Join(dir, name)).Run()
 	}
 }
 
@@ -83,6 +83,56 @@ func (p pane) size() (width, height int) {
 	}
 	return values["WIDTH"], values["HEIGHT"]
 }
+
+// looks is what the window shows now.
+func (p pane) looks() string {
+	p.t.Helper()
+	out, err := exec.CommandContext(p.t.Context(), "import", "-silent", "-window", p.id, "rgb:-").Output()
+	if err != nil {
+		p.t.Fatalf("taking a picture: %v", err)
+	}
+	return string(out)
+}
+
+const (
+	stillFor  = 250 * time.Millisecond // no animation of ours rests so long
+	stillMost = 3 * time.Second        // a cursor that blinks never rests
+)
+
+// still waits until the window has drawn all that it has to draw.
+func (p pane) still() {
+	p.t.Helper()
+	before, since := p.looks(), time.Now()
+	for end := time.Now().Add(stillMost); time.Since(since) < stillFor && time.Now().Before(end); {
+		time.Sleep(30 * time.Millisecond)
+		if now := p.looks(); now != before {
+			before, since = now, time.Now()
+		}
+	}
+}
+
+// press clicks, and waits until what comes of it is drawn.
+func (p pane) press(x, y int) {
+	p.t.Helper()
+	p.click(x, y, short)
+	p.still()
+}
+
+// enter types lines into the field at a place of the window. A field takes a
+// click for its own when no second one has followed.
+func (p pane) enter(x, y int, text string) {
+	p.t.Helper()
+	p.click(x, y, short)
+	time.Sleep(doubleClick)
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			p.do("key", "Return")
+		}
+		p.do("type", "--delay", "10", line)
+	}
+}
+
+const doubleClick = 400 * time.Millisecond
 
 // point moves the pointer to a place of the window.
 func (p pane) point(x, y int) {

@@ -47,6 +47,7 @@ type pointsman struct {
 
 // setup is what a test asks for.
 type setup struct {
+	bare    bool           // there is no configuration yet
 	loose   bool           // not every server connects
 	servers map[string]any // mcpServers
 	extra   string         // YAML at the top level
@@ -62,7 +63,9 @@ func serve(t *testing.T, s setup) *pointsman {
 		t.Fatal(err)
 	}
 	p.env = s.env
-	p.configure(t, s)
+	if !s.bare {
+		p.configure(t, s)
+	}
 	if s.door == nil {
 		s.door = []string{"serve"}
 	}

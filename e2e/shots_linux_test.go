@@ -13,9 +13,6 @@ import (
 // shotsVariable names the folder that TestShots writes to; `make shots` sets it.
 const shotsVariable = "POINTSMAN_E2E_SHOTS"
 
-// entries are the lines of the main window's navigation, from above.
-var entries = []string{"activity", "approvals", "servers", "models", "usage", "connect", "settings", "logs"}
-
 // TestShots takes a picture of every screen, light and dark: with data, with
 // nothing yet, and with a fault.
 func TestShots(t *testing.T) {
@@ -49,15 +46,6 @@ func themed(t *testing.T, theme, extra string, servers map[string]any) *pointsma
 		servers: servers, door: []string{}, env: sessionEnv(t), loose: true,
 		extra: "desktop: {theme: " + theme + "}\n" + extra,
 	})
-}
-
-// opened is the program's main window.
-func (p *pointsman) opened(t *testing.T) pane {
-	t.Helper()
-	p.cli(t)
-	window := screen{t}.await("Pointsman$")
-	window.do("windowsize", "--sync", window.id, "1080", "700")
-	return window
 }
 
 // tour takes a picture of every screen.

@@ -106,7 +106,9 @@ func newApprovalWindow(app fyne.App, opts approvalOptions) *approvalWindow {
 	w.parts = newApprovalParts(w)
 	w.win.SetContent(w.parts.root)
 	w.win.SetPadded(false)
-	w.win.Resize(fyne.NewSize(defaultWidth, defaultHeight))
+	size := fyne.NewSize(defaultWidth, defaultHeight)
+	w.win.Resize(size)
+	w.parts.root.Resize(size) // see show
 	w.win.SetCloseIntercept(w.onClose)
 	w.win.Canvas().SetOnTypedRune(w.onRune)
 	w.win.Canvas().SetOnTypedKey(w.onKey)
@@ -204,7 +206,11 @@ func (w *approvalWindow) dismissMenus() {
 	}
 }
 
+// show brings the window up. All that is in it has its place by then: lines that
+// wrap ask for too much height until they know their width, and a window that has
+// grown after it was put at the edge of the screen has its buttons beyond it.
 func (w *approvalWindow) show() {
+	w.parts.update(w)
 	if !w.quieted && w.opts.Quiet != nil {
 		w.opts.Quiet(w.win)
 	}

@@ -14,6 +14,7 @@ import (
 // what went wrong. It stays until it is closed or has something else to say.
 type formBar struct {
 	object fyne.CanvasObject
+	page   *fyne.Container // that the bar takes room of
 	sign   *widget.Icon
 	words  *widget.Label
 	undo   *widget.Button
@@ -28,6 +29,20 @@ func newFormBar() *formBar {
 	b.object = container.NewStack(part.NewSurface(theme.ColorRail, theme.ColorLine, theme.Step), part.Inset(0.5, line))
 	b.object.Hide()
 	return b
+}
+
+// in tells the bar which container it stands in, and returns that.
+func (b *formBar) in(page *fyne.Container) *fyne.Container {
+	b.page = page
+	return page
+}
+
+// shown shows the bar, or hides it, and gives the page the room that is left.
+func (b *formBar) shown(shown bool) {
+	setShown(b.object, shown)
+	if b.page != nil {
+		layOut(b.page)
+	}
 }
 
 // removed says that something is gone, and brings it back when asked to.
@@ -57,12 +72,12 @@ func (b *formBar) show(icon string, color fyne.ThemeColorName, words string) {
 	b.sign.SetResource(theme.Icon(icon, color))
 	b.words.SetText(words)
 	setShown(b.undo, b.back != nil)
-	b.object.Show()
+	b.shown(true)
 }
 
 func (b *formBar) hide() {
 	b.back = nil
-	b.object.Hide()
+	b.shown(false)
 }
 
 func (b *formBar) onUndo() {

@@ -56,7 +56,7 @@ func (s *modelsScreen) content() fyne.CanvasObject {
 	head := container.NewBorder(nil, nil, nil, container.NewCenter(add), part.Heading("Models"))
 	s.front = container.NewBorder(head, nil, nil, nil, tabs)
 	s.stack = container.NewStack(s.front)
-	return container.NewBorder(s.bar.object, nil, nil, nil, s.stack)
+	return s.bar.in(container.NewBorder(s.bar.object, nil, nil, nil, s.stack))
 }
 
 func (s *modelsScreen) providerTab() fyne.CanvasObject {

@@ -40,7 +40,7 @@ func (s *rulesScreen) content() fyne.CanvasObject {
 	s.undo = newFormBar()
 	s.page = container.NewStack(part.Muted("Looking …"))
 	head := container.NewVBox(part.Heading("Approvals"), part.Gap(0.5))
-	return container.NewBorder(head, s.undo.object, nil, nil, s.page)
+	return s.undo.in(container.NewBorder(head, s.undo.object, nil, nil, s.page))
 }
 
 // enter follows what there is until ctx ends.

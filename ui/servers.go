@@ -56,7 +56,7 @@ func (s *serversScreen) content() fyne.CanvasObject {
 	head := container.NewBorder(nil, nil, nil, container.NewCenter(part.Row(paste, add)), part.Heading("Servers"))
 	s.front = container.NewBorder(container.NewVBox(head, part.Gap(0.5)), nil, nil, nil, container.NewStack(s.list, s.empty))
 	s.stack = container.NewStack(s.front)
-	return container.NewBorder(s.bar.object, nil, nil, nil, s.stack)
+	return s.bar.in(container.NewBorder(s.bar.object, nil, nil, nil, s.stack))
 }
 
 func (s *serversScreen) enter(ctx context.Context) {

@@ -144,8 +144,9 @@ func (u *UI) Run(ctx context.Context) (err error) {
 		})
 		go u.obey() // ends with the process: nothing else ends a read of the standard input
 	})
-	defer context.AfterFunc(ctx, func() { u.post(u.app.Quit) })()
+	quitting := context.AfterFunc(ctx, func() { u.post(u.app.Quit) })
 	u.app.Run()
+	quitting() // there is no loop any more that could be quit
 	stop()
 	u.approval.Close()
 	u.work.Wait()
