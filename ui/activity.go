@@ -7,10 +7,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
-	fynetheme "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"pointsman/gateway/journal"
 	"pointsman/gateway/loop"
 	"pointsman/ui/model"
 	"pointsman/ui/part"
@@ -105,11 +103,7 @@ func (s *activityScreen) enter(ctx context.Context) {
 
 // post runs f on the UI goroutine while the screen is before the user.
 func (s *activityScreen) post(ctx context.Context, f func()) {
-	s.ui.post(func() {
-		if ctx.Err() == nil {
-			s.ui.safely("showing activity", f)
-		}
-	})
+	s.ui.postWhile(ctx, "showing activity", f)
 }
 
 // shownChange is what several events have changed, to be shown at once.
@@ -242,63 +236,4 @@ func (s *activityScreen) rest() {
 		s.tick = nil
 	}
 	s.run.calm()
-}
-
-// toneColor is the colour of what a state means.
-func toneColor(tone model.Tone) fyne.ThemeColorName {
-	switch tone {
-	case model.Busy:
-		return fynetheme.ColorNamePrimary
-	case model.Asking:
-		return theme.ColorWrite
-	case model.Good:
-		return theme.ColorGood
-	case model.Bad:
-		return theme.ColorDestructive
-	default:
-		return theme.ColorMuted
-	}
-}
-
-// toneIcon is the sign of what a state means: its colour never stands alone.
-func toneIcon(tone model.Tone) fyne.Resource {
-	drawing := "skipped"
-	switch tone {
-	case model.Busy:
-		drawing = "running"
-	case model.Asking:
-		drawing = "waiting"
-	case model.Good:
-		drawing = "done"
-	case model.Bad:
-		drawing = "failed"
-	}
-	return theme.Icon(drawing, toneColor(tone))
-}
-
-// callIcon is the sign of a call's state.
-func callIcon(state model.CallState) fyne.Resource {
-	switch state {
-	case model.CallDenied, model.CallNotAnswered:
-		return theme.Icon("denied", toneColor(state.Tone()))
-	case model.CallUnknown:
-		return theme.Icon("unknown", toneColor(state.Tone()))
-	case model.CallRequested:
-		return theme.Icon("pending", toneColor(state.Tone()))
-	default:
-		return toneIcon(state.Tone())
-	}
-}
-
-// journalPage reads with the journal off the UI goroutine; without a journal
-// what is read is empty.
-func journalPage[T any](ctx context.Context, u *UI, read func(context.Context, *journal.Reader) (T, error), done func(T, error)) {
-	background(ctx, u, func(ctx context.Context) (T, error) {
-		var none T
-		reader, err := u.journal.open()
-		if err != nil || reader == nil {
-			return none, err
-		}
-		return read(ctx, reader)
-	}, done)
 }

@@ -284,6 +284,20 @@ func (r *callRow) spin(on bool) {
 	}
 }
 
+// callIcon is the sign of a call's state.
+func callIcon(state model.CallState) fyne.Resource {
+	switch state {
+	case model.CallDenied, model.CallNotAnswered:
+		return theme.Icon("denied", toneColor(state.Tone()))
+	case model.CallUnknown:
+		return theme.Icon("unknown", toneColor(state.Tone()))
+	case model.CallRequested:
+		return theme.Icon("pending", toneColor(state.Tone()))
+	default:
+		return toneIcon(state.Tone())
+	}
+}
+
 // importance gives a label the colour of what a state means.
 func importance(tone model.Tone) widget.Importance {
 	switch tone {

@@ -124,13 +124,9 @@ func (b *bannerBox) act(act model.BannerAct, banner model.Banner) {
 	case model.BannerRefuse:
 		b.change(func(ctx context.Context) (control.Settings, error) { return client.RefuseHeld(ctx, banner.Revision) })
 	case model.BannerResume:
-		background(b.ui.ctx, b.ui, func(ctx context.Context) (struct{}, error) {
-			ctx, cancel := context.WithTimeout(ctx, savePatience)
-			defer cancel()
-			return struct{}{}, client.Pause(ctx, false)
-		}, func(_ struct{}, err error) { b.done(err) })
+		b.ui.do(func(ctx context.Context) error { return client.Pause(ctx, false) }, b.done)
 	case model.BannerOpenConfig:
-		b.done(b.ui.app.OpenURL(folderURL(filepath.Dir(b.now.Path))))
+		b.done(b.ui.openFolder(filepath.Dir(b.now.Path)))
 	case model.BannerOpenServers:
 		b.open(screenServers)
 	case model.BannerKeychain:
@@ -140,12 +136,8 @@ func (b *bannerBox) act(act model.BannerAct, banner model.Banner) {
 
 // change decides about what is held. That the file holds something else by now
 // is shown, and the person asked again.
-func (b *bannerBox) change(make func(context.Context) (control.Settings, error)) {
-	background(b.ui.ctx, b.ui, func(ctx context.Context) (control.Settings, error) {
-		ctx, cancel := context.WithTimeout(ctx, savePatience)
-		defer cancel()
-		return make(ctx)
-	}, func(now control.Settings, err error) {
+func (b *bannerBox) change(decide func(context.Context) (control.Settings, error)) {
+	save(b.ui, decide, func(now control.Settings, err error) {
 		var conflict *control.ConflictError
 		if errors.As(err, &conflict) {
 			now = conflict.Current
@@ -170,12 +162,10 @@ func (b *bannerBox) done(err error) {
 // window opens and when the person says so, never by itself: it may ask for a
 // password.
 func (b *bannerBox) lookAtKeychain() {
-	background(b.ui.ctx, b.ui, func(ctx context.Context) (struct{}, error) {
-		ctx, cancel := context.WithTimeout(ctx, savePatience)
-		defer cancel()
+	b.ui.do(func(ctx context.Context) error {
 		_, err := b.ui.client.HasSecret(ctx, []string{"gateway"})
-		return struct{}{}, err
-	}, func(_ struct{}, err error) {
+		return err
+	}, func(err error) {
 		b.keychain = ""
 		if err != nil {
 			b.keychain = err.Error()

@@ -2,11 +2,11 @@ package ui
 
 import (
 	"context"
-	"errors"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
+	"pointsman/ui/model"
 	"pointsman/ui/part"
 )
 
@@ -36,15 +36,8 @@ func (s *connectScreen) content() fyne.CanvasObject {
 }
 
 func (s *connectScreen) enter(ctx context.Context) {
-	background(ctx, s.ui, func(ctx context.Context) (string, error) {
-		var state struct{ Serving string }
-		err := s.ui.client.Get(ctx, "/state", &state)
-		return "http://" + state.Serving + "/v1", err
-	}, s.address.set)
-	background(ctx, s.ui, s.ui.client.Key, func(key string, err error) {
-		if key == "" && err == nil {
-			err = errors.New("none is asked for (gateway.auth: none)")
-		}
-		s.key.setHidden(key, err)
-	})
+	background(ctx, s.ui, s.ui.key, s.key.setHidden)
 }
+
+// watch shows where the program is reached.
+func (s *connectScreen) watch(state model.State, _ model.Configuration) { s.address.setEndpoint(state) }

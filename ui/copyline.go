@@ -1,12 +1,15 @@
 package ui
 
 import (
+	"context"
+	"errors"
 	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
+	"pointsman/ui/model"
 	"pointsman/ui/part"
 	"pointsman/ui/theme"
 )
@@ -41,6 +44,22 @@ func (l *copyLine) set(value string, err error) { l.show(value, value, err) }
 // setHidden is set for a value that is not for every eye.
 func (l *copyLine) setHidden(value string, err error) {
 	l.show(value, strings.Repeat("•", min(len(value), 24)), err)
+}
+
+// setEndpoint shows the address that clients take, once there is one.
+func (l *copyLine) setEndpoint(state model.State) {
+	if endpoint := state.Endpoint(); endpoint != "" && endpoint != l.value {
+		l.set(endpoint, nil)
+	}
+}
+
+// key fetches the key that clients show. That none is asked for is an error.
+func (u *UI) key(ctx context.Context) (string, error) {
+	key, err := u.client.Key(ctx)
+	if err == nil && key == "" {
+		err = errors.New("none is asked for (gateway.auth: none)")
+	}
+	return key, err
 }
 
 func (l *copyLine) show(value, shown string, err error) {

@@ -3,8 +3,6 @@ package ui
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/dialog"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
 	"pointsman/ui/model"
@@ -14,7 +12,7 @@ import (
 
 // askConflict shows in what a form and the file differ, and asks which of them
 // holds.
-func askConflict(window fyne.Window, what string, differences []model.Difference, mine, theirs func()) {
+func (u *UI) askConflict(what string, differences []model.Difference, mine, theirs func()) {
 	table := container.NewVBox()
 	line := func(field, left, right string, bold bool) {
 		cells := []fyne.CanvasObject{}
@@ -34,11 +32,6 @@ func askConflict(window fyne.Window, what string, differences []model.Difference
 	scroll := container.NewVScroll(table)
 	scroll.SetMinSize(fyne.NewSize(64*theme.Step, 28*theme.Step))
 	words := part.Words("The file was changed while this form was open, and " + what + " with it. Nothing is saved yet.")
-	ask := dialog.NewCustomWithoutButtons("Changed meanwhile", container.NewBorder(words, nil, nil, nil, scroll), window)
-	take := widget.NewButton("Take the file's", func() { ask.Hide(); theirs() })
-	keep := widget.NewButton("Save mine", func() { ask.Hide(); mine() })
-	keep.Importance = widget.WarningImportance
-	ask.SetButtons([]fyne.CanvasObject{widget.NewButton("Go on editing", ask.Hide), layout.NewSpacer(), take, keep})
-	ask.Resize(fyne.NewSize(84*theme.Step, 0))
-	ask.Show()
+	u.ask(question{title: "Changed meanwhile", width: 84 * theme.Step, leave: "Go on editing", body: container.NewBorder(words, nil, nil, nil, scroll)},
+		reply{"Take the file's", widget.MediumImportance, theirs}, reply{"Save mine", widget.WarningImportance, mine})
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -48,4 +49,17 @@ func (f *journalFile) close() error {
 		return fmt.Errorf("closing the journal: %w", err)
 	}
 	return nil
+}
+
+// journalPage reads with the journal off the UI goroutine; without a journal
+// what is read is empty.
+func journalPage[T any](ctx context.Context, u *UI, read func(context.Context, *journal.Reader) (T, error), done func(T, error)) {
+	background(ctx, u, func(ctx context.Context) (T, error) {
+		var none T
+		reader, err := u.journal.open()
+		if err != nil || reader == nil {
+			return none, err
+		}
+		return read(ctx, reader)
+	}, done)
 }

@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"log/slog"
-	"net/url"
 	"path/filepath"
 
 	"fyne.io/fyne/v2"
@@ -177,13 +176,7 @@ func (s *logsScreen) readOwn(ctx context.Context) {
 	})
 }
 
-func (s *logsScreen) post(ctx context.Context, f func()) {
-	s.ui.post(func() {
-		if ctx.Err() == nil {
-			s.ui.safely("showing the log", f)
-		}
-	})
-}
+func (s *logsScreen) post(ctx context.Context, f func()) { s.ui.postWhile(ctx, "showing the log", f) }
 
 // add takes in lines. fresh: they stand in place of all before.
 func (s *logsScreen) add(lines []string, fresh bool) {
@@ -245,11 +238,7 @@ func levelColor(level slog.Level) fyne.ThemeColorName {
 }
 
 func (s *logsScreen) onFolder() {
-	folder := url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Dir(s.path))}
-	if filepath.VolumeName(s.path) != "" {
-		folder.Path = "/" + folder.Path
-	}
-	if err := s.ui.app.OpenURL(&folder); err != nil {
+	if err := s.ui.openFolder(filepath.Dir(s.path)); err != nil {
 		s.tell("The folder cannot be opened: " + err.Error())
 	}
 }

@@ -158,7 +158,7 @@ func (s *modelsScreen) remove(name string) {
 
 // change makes edits, and then done.
 func (s *modelsScreen) change(edits []config.Edit, done func()) {
-	change(s.ui.ctx, s.ui, func(*config.Config) []config.Edit { return edits }, func(settings control.Settings, err error) {
+	change(s.ui, func(*config.Config) []config.Edit { return edits }, func(settings control.Settings, err error) {
 		if err != nil {
 			s.bar.fail(err)
 			return

@@ -145,9 +145,7 @@ func (f *providerForm) onSave() {
 	}
 	f.save.Disable()
 	u := f.screen.ui
-	background(u.ctx, u, func(ctx context.Context) (control.Settings, error) {
-		ctx, cancel := context.WithTimeout(ctx, savePatience)
-		defer cancel()
+	save(u, func(ctx context.Context) (control.Settings, error) {
 		if d.Key != "" {
 			if err := u.client.SetSecret(ctx, d.KeyAs, d.Key); err != nil {
 				return control.Settings{}, err
@@ -194,7 +192,7 @@ func (f *providerForm) onConflict(d model.ProviderDraft, now control.Settings) {
 		f.onSave()
 		return
 	}
-	askConflict(f.screen.ui.main.window, "this provider", model.ProviderDifferences(d, theirs, there), f.onSave, func() {
+	f.screen.ui.askConflict("this provider", model.ProviderDifferences(d, theirs, there), f.onSave, func() {
 		if there {
 			f.screen.edit(model.SavedProvider(name, theirs))
 		} else {

@@ -136,9 +136,7 @@ func spansOf(spans []model.RuleSpan) *widget.RichText {
 }
 
 func (s *rulesScreen) remove(line model.RuleLine) {
-	background(s.ui.ctx, s.ui, func(ctx context.Context) (bool, error) {
-		ctx, cancel := context.WithTimeout(ctx, savePatience)
-		defer cancel()
+	save(s.ui, func(ctx context.Context) (bool, error) {
 		return s.ui.client.RemoveRule(ctx, line.Rule.ID)
 	}, func(removed bool, err error) {
 		switch {
@@ -152,11 +150,7 @@ func (s *rulesScreen) remove(line model.RuleLine) {
 
 // restore takes a removal back.
 func (s *rulesScreen) restore(line model.RuleLine) {
-	background(s.ui.ctx, s.ui, func(ctx context.Context) (struct{}, error) {
-		ctx, cancel := context.WithTimeout(ctx, savePatience)
-		defer cancel()
-		return struct{}{}, s.ui.client.RestoreRule(ctx, line.Rule)
-	}, func(_ struct{}, err error) {
+	s.ui.do(func(ctx context.Context) error { return s.ui.client.RestoreRule(ctx, line.Rule) }, func(err error) {
 		if err != nil {
 			s.undo.fail(err)
 		}

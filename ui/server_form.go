@@ -201,9 +201,7 @@ func (f *serverForm) onSave() {
 	}
 	f.save.Disable()
 	u := f.screen.ui
-	background(u.ctx, u, func(ctx context.Context) (control.Settings, error) {
-		ctx, cancel := context.WithTimeout(ctx, savePatience)
-		defer cancel()
+	save(u, func(ctx context.Context) (control.Settings, error) {
 		for name, value := range d.Secrets { // first, for the server is started with them
 			if err := u.client.SetSecret(ctx, name, value); err != nil {
 				return control.Settings{}, err
@@ -249,7 +247,7 @@ func (f *serverForm) onConflict(d model.ServerDraft, now control.Settings) {
 		f.onSave()
 		return
 	}
-	askConflict(f.screen.ui.main.window, "this server", model.ServerDifferences(d, theirs, there), f.onSave, func() {
+	f.screen.ui.askConflict("this server", model.ServerDifferences(d, theirs, there), f.onSave, func() {
 		if there {
 			f.screen.edit(model.SavedServer(name, theirs))
 		} else {

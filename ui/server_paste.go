@@ -112,9 +112,7 @@ func (p *serverPaste) onAll() {
 	revision := p.screen.view.settings.Revision
 	p.all.Disable()
 	u := p.screen.ui
-	background(u.ctx, u, func(ctx context.Context) (control.Settings, error) {
-		ctx, cancel := context.WithTimeout(ctx, savePatience)
-		defer cancel()
+	save(u, func(ctx context.Context) (control.Settings, error) {
 		var edits []config.Edit
 		for _, line := range whole {
 			for name, value := range line.Draft.Secrets {

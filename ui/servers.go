@@ -178,7 +178,7 @@ func (s *serversScreen) change(edits []config.Edit, done func()) {
 
 // changeBy makes edits that depend on the settings in force.
 func (s *serversScreen) changeBy(edits func(*config.Config) []config.Edit, done func()) {
-	change(s.ui.ctx, s.ui, edits, func(settings control.Settings, err error) {
+	change(s.ui, edits, func(settings control.Settings, err error) {
 		if err != nil {
 			s.bar.fail(err)
 		} else {

@@ -84,7 +84,7 @@ func (s *settingsScreen) save(field *model.SettingField) {
 		return
 	}
 	entered := field.Text
-	background(s.ui.ctx, s.ui, func(ctx context.Context) (string, error) { return lookAtPort(ctx, address) }, func(next string, err error) {
+	save(s.ui, func(ctx context.Context) (string, error) { return lookAtPort(ctx, address) }, func(next string, err error) {
 		if err != nil && field.Text == entered {
 			s.form.Taken(field, err, next)
 			s.refresh()
@@ -97,8 +97,6 @@ func (s *settingsScreen) save(field *model.SettingField) {
 // lookAtPort says who has the port of an address, if somebody has, and which
 // address is free instead. That it is not an address is the configuration's to say.
 func lookAtPort(ctx context.Context, address string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, savePatience)
-	defer cancel()
 	err := port.Check(ctx, address)
 	var taken *port.TakenError
 	if !errors.As(err, &taken) {
@@ -113,9 +111,7 @@ func lookAtPort(ctx context.Context, address string) (string, error) {
 
 func (s *settingsScreen) send(field *model.SettingField, revision string, edit control.Edit) {
 	entered := field.Text
-	background(s.ui.ctx, s.ui, func(ctx context.Context) (control.Settings, error) {
-		ctx, cancel := context.WithTimeout(ctx, savePatience)
-		defer cancel()
+	save(s.ui, func(ctx context.Context) (control.Settings, error) {
 		return s.ui.client.Edit(ctx, revision, []control.Edit{edit})
 	}, func(now control.Settings, err error) { s.sent(field, entered, now, err) })
 }
@@ -146,11 +142,7 @@ func (s *settingsScreen) keep(field *model.SettingField, mine bool) {
 
 // repair has login start this program.
 func (s *settingsScreen) repair() {
-	background(s.ui.ctx, s.ui, func(ctx context.Context) (struct{}, error) {
-		ctx, cancel := context.WithTimeout(ctx, savePatience)
-		defer cancel()
-		return struct{}{}, s.ui.client.RepairLaunch(ctx)
-	}, func(_ struct{}, err error) {
+	s.ui.do(s.ui.client.RepairLaunch, func(err error) {
 		if err != nil {
 			s.form.Refused(s.form.Field(model.PathLaunchAtLogin), nil, err.Error())
 		}

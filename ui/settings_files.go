@@ -50,10 +50,13 @@ func (c *filesCard) show(now model.Configuration, home config.Home) {
 }
 
 func (c *filesCard) open(folder string) {
-	if err := c.ui.app.OpenURL(folderURL(folder)); err != nil {
+	if err := c.ui.openFolder(folder); err != nil {
 		dialog.ShowError(err, c.ui.main.window)
 	}
 }
+
+// openFolder has the desktop show a folder.
+func (u *UI) openFolder(folder string) error { return u.app.OpenURL(folderURL(folder)) }
 
 // folderURL is a folder as the desktop is asked to open it.
 func folderURL(folder string) *url.URL {

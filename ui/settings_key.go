@@ -2,11 +2,9 @@ package ui
 
 import (
 	"context"
-	"errors"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/widget"
 
 	"pointsman/ui/part"
@@ -34,13 +32,10 @@ func newKeyCard(u *UI) *keyCard {
 	return k
 }
 
-func (k *keyCard) load(ctx context.Context) { background(ctx, k.ui, k.ui.client.Key, k.set) }
+func (k *keyCard) load(ctx context.Context) { background(ctx, k.ui, k.ui.key, k.set) }
 
 // set takes in the key, or why there is none to show.
 func (k *keyCard) set(key string, err error) {
-	if err == nil && key == "" {
-		err = errors.New("none is asked for (gateway.auth: none)")
-	}
 	k.key, k.plain = key, false
 	k.line.setHidden(key, err)
 	k.show.SetText("Show")
@@ -61,22 +56,14 @@ func (k *keyCard) onShow() {
 
 // onNew asks before the old key is gone.
 func (k *keyCard) onNew() {
-	ask := dialog.NewCustomWithoutButtons("Make a new API key?", part.Words(
-		"The old key stops working at once. Every program that has it (VS Code, the Copilot CLI, your scripts) is refused until you give it the new one."), k.ui.main.window)
-	yes := widget.NewButton("Make a new key", k.ui.act("making a new key", func() { ask.Hide(); k.renew() }))
-	yes.Importance = widget.DangerImportance
-	ask.SetButtons([]fyne.CanvasObject{widget.NewButton("Cancel", ask.Hide), yes})
-	ask.Resize(fyne.NewSize(56*theme.Step, 0))
-	ask.Show()
+	k.ui.ask(question{title: "Make a new API key?", width: 56 * theme.Step, leave: "Cancel", body: part.Words(
+		"The old key stops working at once. Every program that has it (VS Code, the Copilot CLI, your scripts) is refused until you give it the new one."),
+	}, reply{"Make a new key", widget.DangerImportance, k.renew})
 }
 
 func (k *keyCard) renew() {
 	k.anew.Disable()
-	background(k.ui.ctx, k.ui, func(ctx context.Context) (string, error) {
-		ctx, cancel := context.WithTimeout(ctx, savePatience)
-		defer cancel()
-		return k.ui.client.NewKey(ctx)
-	}, func(key string, err error) {
+	save(k.ui, k.ui.client.NewKey, func(key string, err error) {
 		k.anew.Enable()
 		if err != nil {
 			tellAs(k.told, widget.DangerImportance, "There is no new key, the old one still works: "+err.Error())

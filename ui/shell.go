@@ -8,7 +8,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/dialog"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
 	"pointsman/approvals"
@@ -202,11 +201,7 @@ func (m *mainWindow) follow() {
 				return
 			}
 			s.settings, s.err = m.ui.client.Settings(ctx)
-			m.ui.post(func() {
-				if ctx.Err() == nil {
-					m.ui.safely("showing the state", func() { m.set(s) })
-				}
-			})
+			m.ui.postWhile(ctx, "showing the state", func() { m.set(s) })
 		})
 	})
 }
@@ -281,20 +276,13 @@ func (m *mainWindow) onClose() {
 		m.hide()
 		return
 	}
-	ask := dialog.NewCustomWithoutButtons("Keep Pointsman running?", part.Words(
-		"There is no tray here ("+m.state.NoTray+"), so nothing would show that Pointsman runs. Risky calls would still bring up a window. Start pointsman again to open this one."), m.window)
-	quit := widget.NewButton("Quit Pointsman", func() { ask.Hide(); m.quit() })
-	quit.Importance = widget.DangerImportance
-	keep := widget.NewButton("Keep running", func() { ask.Hide(); m.hide() })
-	ask.SetButtons([]fyne.CanvasObject{widget.NewButton("Cancel", ask.Hide), layout.NewSpacer(), quit, keep})
-	ask.Resize(fyne.NewSize(60*theme.Step, 0))
-	ask.Show()
+	m.ui.ask(question{title: "Keep Pointsman running?", width: 60 * theme.Step, leave: "Cancel", body: part.Words(
+		"There is no tray here (" + m.state.NoTray + "), so nothing would show that Pointsman runs. Risky calls would still bring up a window. Start pointsman again to open this one."),
+	}, reply{"Quit Pointsman", widget.DangerImportance, m.quit}, reply{"Keep running", widget.MediumImportance, m.hide})
 }
 
 func (m *mainWindow) quit() {
-	background(m.ui.ctx, m.ui, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, m.ui.client.Quit(ctx)
-	}, func(_ struct{}, err error) {
+	m.ui.do(m.ui.client.Quit, func(err error) {
 		if err != nil {
 			dialog.ShowError(err, m.window)
 		}

@@ -224,19 +224,6 @@ func (u *UI) restLater() {
 	u.resting = time.AfterFunc(rest, u.opts.Rest)
 }
 
-// background runs work off the UI goroutine, and then done on it with what came
-// of it, unless ctx has ended by then.
-func background[T any](ctx context.Context, u *UI, work func(context.Context) (T, error), done func(T, error)) {
-	u.work.Go(func() {
-		v, err := work(ctx)
-		u.post(func() {
-			if ctx.Err() == nil {
-				u.safely("showing what came", func() { done(v, err) })
-			}
-		})
-	})
-}
-
 // act is what a button does, run safely.
 func (u *UI) act(doing string, f func()) func() { return func() { u.safely(doing, f) } }
 

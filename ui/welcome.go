@@ -65,15 +65,13 @@ func (s *welcomeScreen) copilot() fyne.CanvasObject {
 }
 
 func (s *welcomeScreen) enter(ctx context.Context) {
-	background(ctx, s.ui, s.ui.client.Key, s.key.setHidden)
+	background(ctx, s.ui, s.ui.key, s.key.setHidden)
 }
 
 // watch shows which steps are done.
 func (s *welcomeScreen) watch(state model.State, now model.Configuration) {
 	s.now = now
-	if state.Serving != "" {
-		s.address.set("http://"+state.Serving+"/v1", nil)
-	}
+	s.address.setEndpoint(state)
 	s.models.show(now.Config)
 	s.servers.show(state, now.Config)
 	s.refresh()
@@ -140,7 +138,7 @@ func (s *welcomeScreen) leave() {
 
 // edit changes the configuration as it is when it comes to it.
 func (s *welcomeScreen) edit(edits func(*config.Config) []config.Edit, done func(error)) {
-	change(s.ui.ctx, s.ui, edits, func(now control.Settings, err error) {
+	change(s.ui, edits, func(now control.Settings, err error) {
 		s.fail(err)
 		if err == nil {
 			s.ui.main.configure(model.Configuration(now))

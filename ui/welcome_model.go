@@ -77,14 +77,12 @@ func (step *modelStep) onSave() {
 	step.save.Disable()
 	step.tell("Saving …", widget.LowImportance)
 	ui := step.screen.ui
-	background(ui.ctx, ui, func(ctx context.Context) (struct{}, error) {
+	ui.do(func(ctx context.Context) error {
 		if !model.NeedsKey(name) {
-			return struct{}{}, nil
+			return nil
 		}
-		ctx, cancel := context.WithTimeout(ctx, savePatience)
-		defer cancel()
-		return struct{}{}, ui.client.SetSecret(ctx, name, key)
-	}, func(_ struct{}, err error) {
+		return ui.client.SetSecret(ctx, name, key)
+	}, func(err error) {
 		if err != nil {
 			step.saved(name, err)
 			return

@@ -29,7 +29,7 @@ func (d *Desktop) do(ctx context.Context, action model.Action) error {
 	case model.Pause:
 		return d.opts.Source.Pause(ctx, !state.Paused)
 	case model.CopyURL:
-		return d.opts.Clipboard.Copy(ctx, "http://"+state.Serving+"/v1")
+		return d.opts.Clipboard.Copy(ctx, state.Endpoint())
 	case model.CopyKey:
 		return d.copyKey(ctx)
 	case model.LaunchAtLogin:

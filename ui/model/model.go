@@ -34,6 +34,14 @@ type State struct {
 	NoLaunchAtLogin string
 }
 
+// Endpoint is the base URL that clients take; "" while nothing is served.
+func (s State) Endpoint() string {
+	if s.Serving == "" {
+		return ""
+	}
+	return "http://" + s.Serving + "/v1"
+}
+
 // Name is what the program is called.
 const Name = "Pointsman"
 
