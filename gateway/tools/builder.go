@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"pointsman/approvals"
+	"pointsman/gateway/tools/schema"
 )
 
 // builder makes entries by one catalogue's settings.
@@ -13,7 +14,11 @@ type builder struct {
 	broken     string
 	allowed    nameSet
 	perServer  map[string]nameSet
+	before     map[toolKey]*Entry // what was worked out of a definition before
 }
+
+// toolKey names a tool apart from what it is offered as.
+type toolKey struct{ server, tool string }
 
 func newBuilder(s Settings) *builder {
 	b := &builder{settings: s, classifier: s.Classifier, perServer: make(map[string]nameSet, len(s.PerServer))}
@@ -27,6 +32,12 @@ func newBuilder(s Settings) *builder {
 	for server, names := range s.PerServer {
 		if names != nil {
 			b.perServer[server] = looseNameSet(names)
+		}
+	}
+	if s.Previous != nil {
+		b.before = make(map[toolKey]*Entry, len(s.Previous.entries))
+		for _, e := range s.Previous.entries {
+			b.before[toolKey{e.Server, e.Name}] = e
 		}
 	}
 	return b
@@ -52,17 +63,33 @@ func (b *builder) entry(def Definition) *Entry {
 	if !ok {
 		prefix = def.Server
 	}
-	e := &Entry{Offered: OfferedName(prefix, def.Name), Definition: def, schema: lazySchema(def.InputSchema)}
+	e := &Entry{Offered: OfferedName(prefix, def.Name), Definition: def}
+	before := b.before[toolKey{def.Server, def.Name}]
+	if before != nil && before.Hash == def.Hash && def.Hash != "" {
+		e.schema, e.fitted, e.terms = before.schema, before.fitted, before.terms
+	} else {
+		e.schema, e.terms = lazySchema(def.InputSchema), lazyTerms(&e.Definition)
+	}
 	b.judge(e)
-	if e.Missing = b.refusal(e); e.Missing != "" {
+	if e.Missing, e.Cause = b.refusal(e); e.Missing != "" {
 		return e
 	}
 	e.Allowed = true
-	var err error
-	if e.Function, err = function(e.Offered, &e.Definition); err != nil {
-		e.Missing = err.Error()
+	if err := e.fit(); err != nil {
+		e.Missing, e.Cause = "set aside: "+err.Error(), SetAside
 	}
 	return e
+}
+
+// fit makes what a model is offered of the tool.
+func (e *Entry) fit() (err error) {
+	if e.fitted == nil {
+		if e.fitted, err = schema.Fit(e.InputSchema); err != nil {
+			return err
+		}
+	}
+	e.Function, err = function(e.Offered, &e.Definition, e.fitted)
+	return err
 }
 
 func (b *builder) judge(e *Entry) {
@@ -76,22 +103,22 @@ func (b *builder) judge(e *Entry) {
 }
 
 // refusal says why a tool may not be called at all, or "".
-func (b *builder) refusal(e *Entry) string {
+func (b *builder) refusal(e *Entry) (string, Cause) {
 	if hasOwnPrefix(e.Name) {
-		return "its name is reserved for the gateway's own tools"
+		return "its name is reserved for the gateway's own tools", Reserved
 	}
 	if b.settings.Self != nil && b.settings.Self(e.Definition) {
-		return "it is the gateway's own tool, reached through a server"
+		return "it is the gateway's own tool, reached through a server", SelfLoop
 	}
 	if own, limited := b.perServer[e.Server]; limited {
 		if _, _, ok := own.match(e.Offered, e.Name); !ok {
-			return fmt.Sprintf("not in the tools of server %q (mcpServers.%s.tools)", e.Server, e.Server)
+			return fmt.Sprintf("not in the tools of server %q (mcpServers.%s.tools)", e.Server, e.Server), NotInTools
 		}
 	}
 	if len(b.settings.Allowed) > 0 {
 		if _, _, ok := b.allowed.matchTrusting(e.Offered, e.Name); !ok {
-			return "not in the allowlist (tools.allowed)"
+			return "not in the allowlist (tools.allowed)", NotAllowed
 		}
 	}
-	return ""
+	return "", ""
 }

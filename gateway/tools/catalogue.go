@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Settings say how definitions become a Catalogue.
@@ -13,14 +14,18 @@ type Settings struct {
 	PerServer  map[string][]string       // by server, its mcpServers[].tools: nil or absent allows all, empty none
 	Prefix     map[string]string         // by server; absent: the server's name; "": bare tool names
 	Classifier *Classifier               // nil: the embedded vocabulary alone
-	MaxOffered int                       // how many tools a model is offered at most; 0: no limit
+	MaxOffered int                       // how many tools a model is offered at once; 0: no limit
 	Self       func(def Definition) bool // reports whether a tool is our own, reached through another; may be nil
+	Previous   *Catalogue                // the one before: what it worked out of definitions that did not change is kept; may be nil
 }
 
 // Catalogue is an immutable snapshot of every connected server's tools.
 type Catalogue struct {
 	entries []*Entry
-	offered []*Entry
+	usable  []*Entry // those that a model can be offered
+	offered []*Entry // those of them that it is when nothing says which
+	limit   int      // of those offered at once; 0: none
+	index   func() *index
 	byName  map[string]*Entry // offered names
 	byBare  map[string]*Entry // bare names; nil where two servers share one
 }
@@ -43,7 +48,7 @@ func NewCatalogue(defs []Definition, s Settings) *Catalogue {
 		}
 		c.entries = append(c.entries, b.entry(defs[i]))
 	}
-	c.index()
+	c.indexNames()
 	c.offer(s.MaxOffered)
 	return c
 }
@@ -52,8 +57,8 @@ func sameTool(e *Entry, def *Definition) bool {
 	return e.Server == def.Server && e.Name == def.Name
 }
 
-// index fills the names and sets aside tools that would share one.
-func (c *Catalogue) index() {
+// indexNames fills the names and sets aside tools that would share one.
+func (c *Catalogue) indexNames() {
 	for _, e := range c.entries {
 		c.indexBare(e)
 		first := c.byName[e.Offered]
@@ -88,18 +93,29 @@ func (c *Catalogue) indexBare(e *Entry) {
 func refuse(e, a, b *Entry) {
 	e.shared = true
 	e.Allowed = false
+	e.Cause = SharedName
 	e.Missing = fmt.Sprintf("tool %q of server %q and tool %q of server %q would share the name %q: give one server another prefix",
 		a.Name, a.Server, b.Name, b.Server, e.Offered)
 }
 
+// offer finds which tools are usable, and which are offered when nothing says
+// what they are needed for.
 func (c *Catalogue) offer(limit int) {
 	for _, e := range c.entries {
-		switch {
-		case e.Missing != "":
-		case limit > 0 && len(c.offered) >= limit:
-			e.Missing = fmt.Sprintf("more than %d tools (tools.max_offered): this one is left out", limit)
-		default:
-			c.offered = append(c.offered, e)
+		if e.Missing == "" {
+			c.usable = append(c.usable, e)
+		}
+	}
+	c.limit, c.offered, c.index = limit, c.usable, sync.OnceValue(func() *index { return newIndex(c.usable) })
+	if !c.Limited() {
+		return
+	}
+	c.offered = c.OfferFor(Conversation{})
+	for _, e := range c.usable {
+		if !slices.Contains(c.offered, e) {
+			e.Cause = Beyond
+			e.Missing = fmt.Sprintf("there are %d tools, and %d are offered at once (tools.max_offered): this one is when the conversation is about it, or when the model looks for it with %s",
+				len(c.usable), limit, FindTools)
 		}
 	}
 }
@@ -118,6 +134,6 @@ func (c *Catalogue) Lookup(name string) *Entry {
 // Entries returns every tool, by server and then name. The slice is shared.
 func (c *Catalogue) Entries() []*Entry { return c.entries }
 
-// Offered returns the tools a model is offered, in the order of Entries. The
-// slice is shared.
+// Offered returns the tools a model is offered when nothing says which it needs
+// (see OfferFor), in the order of Entries. The slice is shared.
 func (c *Catalogue) Offered() []*Entry { return c.offered }

@@ -49,7 +49,7 @@ func TestCatalogueOffers(t *testing.T) {
 		{"prefixes", tools.Settings{Prefix: map[string]string{"a": "x", "b": "y"}}, "x__one x__two y__two"},
 		{"no prefix", tools.Settings{Prefix: map[string]string{"a": ""}}, "one two b__two"},
 		{"a clash sets both aside", tools.Settings{Prefix: map[string]string{"a": "", "b": ""}}, "one"},
-		{"the limit", tools.Settings{MaxOffered: 2}, "a__one a__two"},
+		{"the limit", tools.Settings{MaxOffered: 2}, "a__one b__two"},
 		{"our own server", tools.Settings{Self: func(d tools.Definition) bool { return d.Server == "a" }}, "b__two"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -124,16 +124,16 @@ func TestCatalogueDuplicateKeepsTheFirst(t *testing.T) {
 
 func TestEntryFunction(t *testing.T) {
 	for _, tt := range []struct{ name, tool, want string }{
-		{"schema as it is", `{"name":"x","description":"d","inputSchema":{"type":"object","properties":{"b":{},"a":{}}}}`,
-			`{"type":"function","function":{"name":"srv__x","description":"d","parameters":{"type":"object","properties":{"b":{},"a":{}}}}}`},
+		{"keys sorted", `{"name":"x","description":"d","inputSchema":{"type":"object","properties":{"b":{},"a":{}}}}`,
+			`{"type":"function","function":{"name":"srv__x","description":"d","parameters":{"properties":{"a":{},"b":{}},"type":"object"}}}`},
 		{"no schema", `{"name":"x"}`,
-			`{"type":"function","function":{"name":"srv__x","parameters":{"type":"object","properties":{}}}}`},
+			`{"type":"function","function":{"name":"srv__x","parameters":{"properties":{},"type":"object"}}}`},
 		{"no type", `{"name":"x","inputSchema":{"properties":{}}}`,
 			`{"type":"function","function":{"name":"srv__x","parameters":{"properties":{},"type":"object"}}}`},
 		{"no properties", `{"name":"x","inputSchema":{"type":"object"}}`,
 			`{"type":"function","function":{"name":"srv__x","parameters":{"properties":{},"type":"object"}}}`},
 		{"title for a description", `{"name":"x","title":"T"}`,
-			`{"type":"function","function":{"name":"srv__x","description":"T","parameters":{"type":"object","properties":{}}}}`},
+			`{"type":"function","function":{"name":"srv__x","description":"T","parameters":{"properties":{},"type":"object"}}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			def, err := tools.Parse("srv", json.RawMessage(tt.tool), false)
@@ -178,6 +178,75 @@ func TestEntryWithoutUsableSchema(t *testing.T) {
 	}
 }
 
+// A tool that cannot be fitted is set aside alone.
+func TestCatalogueSetsAside(t *testing.T) {
+	list := append(defs(t, "a/one", "b/two"), parse(t, map[string]any{"name": "broken", "inputSchema": map[string]any{"$ref": "https://example.com/schema"}}))
+	c := tools.NewCatalogue(list, tools.Settings{})
+	if got := offered(c); got != "a__one b__two" {
+		t.Errorf("offered are %s", got)
+	}
+	if e := c.Lookup("broken"); e.Cause != tools.SetAside || !strings.HasPrefix(e.Missing, "set aside: ") || !strings.Contains(e.Missing, "nothing is fetched") || e.Function != nil {
+		t.Errorf("got %q: %q", e.Cause, e.Missing)
+	}
+}
+
+// An enum that a server could not fill must not make the property unusable.
+func TestEntryWithAnEmptyEnum(t *testing.T) {
+	def := parse(t, map[string]any{"name": "x", "inputSchema": map[string]any{"type": "object", "required": []string{"a"},
+		"properties": map[string]any{"a": map[string]any{"type": "string", "enum": []string{}}}}})
+	e := tools.NewCatalogue([]tools.Definition{def}, tools.Settings{}).Lookup("x")
+	if err := e.Validate(json.RawMessage(`{"a":"y"}`)); err != nil {
+		t.Error(err)
+	}
+	if e.Validate(json.RawMessage(`{"a":1}`)) == nil {
+		t.Error("the rest of the schema does not count")
+	}
+	if len(e.Looser()) != 1 || !strings.Contains(e.Looser()[0], "a: its enum is empty") {
+		t.Errorf("told is %q", e.Looser())
+	}
+}
+
+func TestEntryRestore(t *testing.T) {
+	def := parse(t, map[string]any{"name": "x", "inputSchema": map[string]any{"type": "object", "properties": map[string]any{"$match": map[string]any{"type": "integer"}}}})
+	c := tools.NewCatalogue([]tools.Definition{def}, tools.Settings{PerServer: map[string][]string{"other": {}}})
+	e := c.Lookup("x")
+	var f struct {
+		Function struct {
+			Parameters struct{ Properties map[string]any }
+		}
+	}
+	if err := json.Unmarshal(e.Function, &f); err != nil {
+		t.Fatal(err)
+	}
+	for name := range f.Function.Parameters.Properties {
+		got, err := e.Restore(json.RawMessage(`{"` + name + `":7}`))
+		if err != nil || string(got) != `{"$match":7}` || e.Validate(got) != nil {
+			t.Errorf("%s is mapped to %s, %v", name, got, err)
+		}
+	}
+	if got, err := (&tools.Entry{}).Restore(json.RawMessage(`{"a":1}`)); err != nil || string(got) != `{"a":1}` {
+		t.Errorf("an empty entry maps to %s, %v", got, err)
+	}
+}
+
+// What was worked out of a definition is kept as long as it does not change.
+func TestCatalogueFitsOnce(t *testing.T) {
+	tool := func(about string) tools.Definition {
+		return parse(t, map[string]any{"name": "x", "description": about, "inputSchema": map[string]any{"type": "object",
+			"properties": map[string]any{"a": map[string]any{"enum": []string{}}}}})
+	}
+	first := tools.NewCatalogue([]tools.Definition{tool("One.")}, tools.Settings{})
+	same := tools.NewCatalogue([]tools.Definition{tool("One.")}, tools.Settings{Previous: first})
+	changed := tools.NewCatalogue([]tools.Definition{tool("Two.")}, tools.Settings{Previous: same})
+	notes := func(c *tools.Catalogue) *string { return &c.Lookup("x").Looser()[0] }
+	if notes(first) != notes(same) {
+		t.Error("an unchanged definition was fitted again")
+	}
+	if notes(same) == notes(changed) || !strings.Contains(string(changed.Lookup("x").Function), "Two.") {
+		t.Error("a changed definition was not fitted again")
+	}
+}
+
 func TestEntryJSON(t *testing.T) {
 	c := tools.NewCatalogue(defs(t, "a/get_x", "a/gpt6_x"), tools.Settings{})
 	got, err := json.Marshal(c.Entries())
@@ -185,9 +254,9 @@ func TestEntryJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf(`[{"name":"a__get_x","tool":"get_x","server":"a","class":"read","risky":false,"allowed":true,`+
-		`"evidence":["name reads: “get”","description begins with “get”"],"missing":null,"title":"","description":"Does get_x.","definition":%q,"notice":""},`,
+		`"evidence":["name reads: “get”","description begins with “get”"],"missing":null,"cause":"","looser":[],"title":"","description":"Does get_x.","definition":%q,"notice":""},`,
 		c.Entries()[0].Hash)
-	if !strings.HasPrefix(string(got), want) || !strings.Contains(string(got), `"missing":"its name is reserved`) {
+	if !strings.HasPrefix(string(got), want) || !strings.Contains(string(got), `"missing":"its name is reserved for the gateway's own tools","cause":"reserved"`) {
 		t.Errorf("got %s\nwant %s…", got, want)
 	}
 }

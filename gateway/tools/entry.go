@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"pointsman/approvals"
+	"pointsman/gateway/tools/schema"
 )
 
 // Entry is one tool in a Catalogue. Its fields never change.
@@ -14,6 +15,7 @@ type Entry struct {
 	Verdict
 	Allowed  bool            // the allowlists let it be called
 	Missing  string          // why it is not offered; "" when it is
+	Cause    Cause           // the same in a word
 	Notice   string          // what a user should know about it, or ""
 	Function json.RawMessage // the element of an OpenAI request's tools; nil when it could not be made
 
@@ -21,6 +23,28 @@ type Entry struct {
 	profile profile
 	words   *vocabulary
 	schema  func() (*Schema, error) // compiles at the first call
+	fitted  *schema.Fitted          // nil when it could not be, or need not
+	terms   func() terms            // what it is found by; made at the first call
+}
+
+// Restore maps the arguments of a call, as they follow Function, to what the
+// server knows. Arguments that follow the server's own schema stay as they are.
+// args must be a JSON object as NormalizeArguments returns it. The error says
+// for the model what is wrong.
+func (e *Entry) Restore(args json.RawMessage) (json.RawMessage, error) {
+	if e.fitted == nil {
+		return args, nil
+	}
+	return e.fitted.Restore(args)
+}
+
+// Looser says what Function allows that the tool's own schema does not, a
+// sentence each.
+func (e *Entry) Looser() []string {
+	if e.fitted == nil {
+		return nil
+	}
+	return e.fitted.Looser
 }
 
 // Judge judges one call. It is Classifier.Judge without looking at the
@@ -63,6 +87,8 @@ type Row struct {
 	Allowed     bool            `json:"allowed"`
 	Evidence    []string        `json:"evidence"`
 	Missing     *string         `json:"missing"` // null when it is offered
+	Cause       Cause           `json:"cause"`   // the same in a word; "" when it is offered
+	Looser      []string        `json:"looser"`  // what models are not told exactly of its arguments
 	Title       string          `json:"title"`
 	Description string          `json:"description"`
 	Definition  string          `json:"definition"` // its hash
@@ -76,7 +102,7 @@ func (e *Entry) Row() Row {
 		Name: e.Offered, Tool: e.Name, Server: e.Server,
 		Class: e.Class, Risky: e.Risky, Allowed: e.Allowed, Evidence: e.Evidence,
 		Title: e.title(), Description: e.Description, Definition: e.Hash,
-		Notice: joinNotices(e.Notice, e.SchemaNotice()),
+		Notice: joinNotices(e.Notice, e.SchemaNotice()), Cause: e.Cause, Looser: append([]string{}, e.Looser()...),
 	}
 	if e.Missing != "" {
 		row.Missing = &e.Missing

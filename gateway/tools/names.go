@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +16,12 @@ const (
 
 // ownPrefixes start the names of the gateway's own tools.
 var ownPrefixes = [...]string{"gpt6_", "gateway_"}
+
+// FindTools is the name of the gateway's tool that finds others.
+const FindTools = "find_tools"
+
+// ownNames are the gateway's own tools for models, beside those of ownPrefixes.
+var ownNames = [...]string{FindTools, "update_plan"}
 
 // looksDigested matches names that end as a digested name does. No plain name
 // may, or a server could name a tool after another one's digested name.
@@ -46,7 +53,7 @@ func plainName(prefix, tool, name string) bool {
 	return tool != "" && len(name) <= maxNameLength && cleanName(name) == name &&
 		!strings.Contains(prefix, nameSeparator) && !strings.Contains(tool, nameSeparator) &&
 		!strings.HasSuffix(prefix, "_") && (prefix == "" || !strings.HasPrefix(tool, "_")) &&
-		!hasOwnPrefix(name) && !looksDigested.MatchString(name)
+		!hasOwnPrefix(name) && !slices.Contains(ownNames[:], name) && !looksDigested.MatchString(name)
 }
 
 // cleanName replaces each byte providers refuse by an underscore.

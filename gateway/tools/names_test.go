@@ -28,6 +28,8 @@ func TestOfferedName(t *testing.T) {
 		{"own name as prefix", "gpt6_x", "y", "gpt6_x__y#"},
 		{"gateway as prefix", "gateway", "y", "gateway__y#"},
 		{"own name without prefix", "", "gpt6_chat", "gpt6_chat#"},
+		{"our own tool without prefix", "", "find_tools", "find_tools#"},
+		{"our own tool of a server", "a", "find_tools", "a__find_tools"},
 		{"like a hashed name", "a", "b_0123456789", "a__b_0123456789#"},
 		{"nothing", "", "", "#"},
 	} {

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"pointsman/gateway/tools/schema"
 )
 
 // Schema is a compiled input schema. It never changes and may be used from many
@@ -28,7 +31,7 @@ func CompileSchema(raw json.RawMessage) (*Schema, error) {
 		return &Schema{}, nil
 	}
 	var schema jsonschema.Schema
-	if err := json.Unmarshal(raw, &schema); err != nil {
+	if err := json.Unmarshal(withoutEmptyEnums(raw), &schema); err != nil {
 		return nil, fmt.Errorf("reading the input schema: %w", err)
 	}
 	if err := checkReferences(&schema); err != nil {
@@ -42,6 +45,36 @@ func CompileSchema(raw json.RawMessage) (*Schema, error) {
 		return nil, fmt.Errorf("compiling the input schema: %w", err)
 	}
 	return &Schema{resolved: resolved}, nil
+}
+
+// emptyEnum finds enums of no value.
+var emptyEnum = regexp.MustCompile(`"enum"\s*:\s*\[\s*\]`)
+
+// withoutEmptyEnums leaves the enums of no value out of a schema. No call could ever
+// fit one; it is there because a server had nothing to fill it with.
+func withoutEmptyEnums(raw json.RawMessage) json.RawMessage {
+	if !emptyEnum.Match(raw) {
+		return raw
+	}
+	schema := decodeExact(raw)
+	dropEmptyEnums(schema)
+	return encodeCanonical(schema)
+}
+
+func dropEmptyEnums(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if list, ok := v["enum"].([]any); ok && len(list) == 0 {
+			delete(v, "enum")
+		}
+		for _, inner := range v {
+			dropEmptyEnums(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			dropEmptyEnums(inner)
+		}
+	}
 }
 
 // Validate checks arguments and says for a model what is wrong, where:
@@ -122,7 +155,7 @@ func explain(err error, instance map[string]any) error {
 	if missing, ok := strings.CutPrefix(reason, "required: missing properties: "); ok {
 		return explainMissing(where, missing, instance)
 	}
-	return fmt.Errorf("%s: %s", where, cutRunes(reason, maxReason))
+	return fmt.Errorf("%s: %s", where, schema.Cut(reason, maxReason))
 }
 
 // explainMissing names what is missing and, at the top, what was given instead.
@@ -150,7 +183,7 @@ func givenKeys(instance map[string]any) string {
 		return "no arguments"
 	}
 	slices.Sort(keys)
-	return cutRunes(strings.Join(keys, ", "), maxReason)
+	return schema.Cut(strings.Join(keys, ", "), maxReason)
 }
 
 // argumentPath turns a path in the schema into one in the arguments. It knows
@@ -180,15 +213,4 @@ func argumentPath(schemaPath string) (string, bool) {
 
 func unescapePointer(step string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
-}
-
-func cutRunes(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	runes := []rune(text)
-	if len(runes) <= n {
-		return text
-	}
-	return string(runes[:n-1]) + "…"
 }
