@@ -103,6 +103,9 @@ type Call struct {
 	PlanStep  string
 	Name      string // as the model or client wrote it
 	Arguments string // JSON text as it came
+	// Fitted says that the arguments follow what a model was offered of the tool
+	// (tools.Entry.Function) rather than the server's own schema.
+	Fitted bool
 	// OnWaiting is told when a person has to be asked. May be nil.
 	OnWaiting func(approvals.Request)
 	// OnRunning is told when the call has passed all gates and is about to run,
@@ -136,7 +139,13 @@ func (c *Caller) Call(ctx context.Context, call Call) Result {
 	r := Result{Name: call.Name, Arguments: quoted(call.Arguments)}
 	entry := c.opts.Catalogue().Lookup(call.Name)
 	arguments, err := tools.NormalizeArguments(call.Arguments)
-	if err == nil {
+	if err == nil && entry != nil && call.Fitted {
+		var restored json.RawMessage
+		if restored, err = entry.Restore(arguments); err == nil {
+			arguments = restored
+		}
+	}
+	if arguments != nil {
 		r.Arguments = arguments
 	}
 	verdict := tools.Verdict{Risky: true, Class: approvals.Execute}

@@ -102,12 +102,13 @@ func ask(calls ...string) string {
 
 // rig is a loop with tools of a fake server and a scripted approver.
 type rig struct {
-	loop     *loop.Loop
-	router   *models.Router
-	journal  *journal.Journal
-	events   *loop.Bus
-	settings loop.Settings
-	onStart  func(*sink) // is given each run's sink
+	catalogue *tools.Catalogue
+	loop      *loop.Loop
+	router    *models.Router
+	journal   *journal.Journal
+	events    *loop.Bus
+	settings  loop.Settings
+	onStart   func(*sink) // is given each run's sink
 
 	mu       sync.Mutex
 	ran      []string // calls that reached the server
@@ -162,7 +163,7 @@ func newRig(t *testing.T, p *provider) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalogue := tools.NewCatalogue(defs, tools.Settings{Classifier: classifier, MaxOffered: 100})
+	r.catalogue = tools.NewCatalogue(defs, tools.Settings{Classifier: classifier, MaxOffered: 100})
 	pins, err := tools.OpenPins(filepath.Join(t.TempDir(), "pins.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -174,11 +175,11 @@ func newRig(t *testing.T, p *provider) *rig {
 	t.Cleanup(func() { _ = r.journal.Close() })
 	gate := approvals.NewGate(approvals.GateOptions{Require: true, Approver: r})
 	caller := calls.New(calls.Options{
-		Catalogue: func() *tools.Catalogue { return catalogue }, Pins: pins, Servers: r, Gate: gate, Rules: gate.Rules(),
+		Catalogue: func() *tools.Catalogue { return r.catalogue }, Pins: pins, Servers: r, Gate: gate, Rules: gate.Rules(),
 		Recorder: r.journal, OwnFile: func(text string) bool { return strings.Contains(text, "own.yaml") },
 	})
 	r.loop = loop.New(loop.Options{
-		Caller: caller, Catalogue: func() *tools.Catalogue { return catalogue },
+		Caller: caller, Catalogue: func() *tools.Catalogue { return r.catalogue },
 		Settings: func() loop.Settings { return r.settings }, Recorder: r.journal, Events: r.events,
 	})
 	cfg := config.Default()

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -65,22 +66,75 @@ func (r *run) toolList() ([]byte, error) {
 		}
 		return nil, models.Invalid("tools", "tools must be a list")
 	}
-	if len(r.body.Elements("tools")) == 0 {
+	limited := r.loop.opts.Catalogue().Limited()
+	if len(r.body.Elements("tools")) > 0 {
+		r.caller = r.body.Raw("tools")
+	} else if !limited {
 		return r.loop.commonOffer(r.settings.PlanMode), nil
 	}
+	return r.listFor(r.loop.opts.Catalogue()), nil
+}
+
+// listFor returns the caller's tools and ours of a catalogue, as far as this run
+// has use for them; nil when there are none of ours.
+func (r *run) listFor(catalogue *tools.Catalogue) []byte {
+	conversation := tools.Conversation{Skip: r.callerHas, Keep: func(e *tools.Entry) bool { return r.wanted[e.Offered] }}
+	if catalogue.Limited() {
+		maps.Copy(r.wanted, r.called())
+		conversation.Said = r.saidByPerson()
+	}
 	var functions [][]byte
-	for _, entry := range r.loop.opts.Catalogue().Offered() {
-		if !r.theirs[entry.Offered] && !r.carried(entry.Offered) {
-			functions = append(functions, entry.Function)
-		}
+	for _, entry := range catalogue.OfferFor(conversation) {
+		functions = append(functions, entry.Function)
 	}
 	if len(functions) == 0 {
-		return nil, nil
+		return nil
+	}
+	if catalogue.Limited() && !r.theirs[tools.FindTools] {
+		functions = append(functions, findFunction(catalogue))
 	}
 	if r.settings.PlanMode && !r.theirs[planTool] {
 		functions = append(functions, planFunction)
 	}
-	return models.Append(r.body.Raw("tools"), functions...), nil
+	return models.Append(r.caller, functions...)
+}
+
+// callerHas reports whether the caller's own tools have the place of one of ours.
+func (r *run) callerHas(entry *tools.Entry) bool {
+	return r.theirs[entry.Offered] || r.carried(entry.Offered)
+}
+
+// called returns the names of the tools that the history has calls of: they stay
+// on offer, or the model would not know them again.
+func (r *run) called() map[string]bool {
+	names := map[string]bool{}
+	for _, message := range r.messages {
+		for _, name := range gjson.GetBytes(message, "tool_calls.#.function.name").Array() {
+			names[name.String()] = true
+		}
+	}
+	return names
+}
+
+// saidByPerson returns the texts of the messages that the caller's user wrote.
+func (r *run) saidByPerson() []string {
+	var said []string
+	for _, message := range r.messages {
+		if gjson.GetBytes(message, "role").String() != "user" {
+			continue
+		}
+		content := gjson.GetBytes(message, "content")
+		text := content.String()
+		if content.IsArray() {
+			var parts []string
+			for _, part := range content.Get("#.text").Array() {
+				parts = append(parts, part.String())
+			}
+			text = strings.Join(parts, "\n")
+		}
+		said = append(said, text)
+	}
+	return said
 }
 
 // toolsForced reports whether tool_choice leaves no room for tools of ours.

@@ -16,6 +16,7 @@ import (
 	"pointsman/gateway/calls"
 	"pointsman/gateway/journal"
 	"pointsman/gateway/models"
+	"pointsman/gateway/tools"
 )
 
 // run is one request on its way. It is used by one goroutine, but for the calls
@@ -29,10 +30,12 @@ type run struct {
 
 	body     *models.Body // the request to send next
 	history  *history
-	messages [][]byte // what it holds, hidden turns included
-	added    int      // how many of messages this run has added, at the end
-	offering bool     // tools of ours
-	theirs   map[string]bool
+	messages [][]byte        // what it holds, hidden turns included
+	added    int             // how many of messages this run has added, at the end
+	offering bool            // tools of ours
+	theirs   map[string]bool // the names of the caller's tools
+	caller   []byte          // the caller's tools, as they came
+	wanted   map[string]bool // offered names of tools that the model has called or found
 
 	guard      guard
 	report     Report
@@ -55,7 +58,7 @@ func (l *Loop) newRun(req Request) (*run, error) {
 	if req.Run == "" {
 		req.Run = NewID("run_")
 	}
-	r := &run{loop: l, req: req, id: req.Run, settings: l.opts.Settings(), body: req.Body.Clone()}
+	r := &run{loop: l, req: req, id: req.Run, settings: l.opts.Settings(), body: req.Body.Clone(), wanted: map[string]bool{}}
 	if req.MaxRounds > 0 {
 		r.settings.MaxRounds = req.MaxRounds
 	}
@@ -212,10 +215,16 @@ func joinNotes(a, b string) string {
 func (r *run) runCalls(ctx context.Context, t *turn, ours []*call) (note string, err error) {
 	results := make([]calls.Result, len(ours))
 	slots := make(chan struct{}, max(r.settings.Parallel, 1))
+	found := false
 	var wg sync.WaitGroup
 	for i, c := range ours {
-		if c.name == planTool {
+		switch {
+		case c.name == planTool:
 			results[i] = r.updatePlan(c)
+			continue
+		case r.finds(c):
+			results[i] = r.findTools(c)
+			found = true
 			continue
 		}
 		id := NewID("call_") // the provider's may repeat, and the record needs one that does not
@@ -239,6 +248,9 @@ func (r *run) runCalls(ctx context.Context, t *turn, ours []*call) (note string,
 		r.add(toolMessage(c.id, results[i].Text))
 		note = joinNotes(note, r.noteResult(results[i]))
 	}
+	if found {
+		r.reoffer()
+	}
 	return note, nil
 }
 
@@ -246,7 +258,7 @@ func (r *run) runCalls(ctx context.Context, t *turn, ours []*call) (note string,
 func (r *run) runCall(ctx context.Context, c *call, id, planStep string) calls.Result {
 	result := r.loop.opts.Caller.Call(ctx, calls.Call{
 		ID: id, Door: r.req.Door, Client: r.req.Client, Session: r.req.Session, CWD: r.req.CWD, Model: r.req.Route.Name,
-		Run: r.id, Round: r.report.Rounds, PlanStep: planStep, Name: c.name, Arguments: c.arguments(),
+		Run: r.id, Round: r.report.Rounds, PlanStep: planStep, Name: c.name, Arguments: c.arguments(), Fitted: true,
 		OnWaiting: func(req approvals.Request) {
 			r.publish(Event{Kind: CallWaiting, Call: c.id, Record: id, Tool: c.name, Arguments: req.Arguments, Request: &req})
 		},
@@ -263,7 +275,19 @@ func (r *run) runCall(ctx context.Context, c *call, id, planStep string) calls.R
 }
 
 func (r *run) requested(c *call, id string) {
-	r.publish(Event{Kind: CallRequested, Call: c.id, Record: id, Tool: c.name, Arguments: json.RawMessage(jsonOrString(c.arguments()))})
+	r.publish(Event{Kind: CallRequested, Call: c.id, Record: id, Tool: c.name, Arguments: r.meant(c)})
+}
+
+// meant returns a call's arguments as the tool's server knows them.
+func (r *run) meant(c *call) json.RawMessage {
+	if entry := r.loop.opts.Catalogue().Lookup(c.name); entry != nil {
+		if arguments, err := tools.NormalizeArguments(c.arguments()); err == nil {
+			if arguments, err = entry.Restore(arguments); err == nil {
+				return arguments
+			}
+		}
+	}
+	return jsonOrString(c.arguments())
 }
 
 func (r *run) updatePlan(c *call) calls.Result {

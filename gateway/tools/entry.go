@@ -1,7 +1,9 @@
 package tools
 
 import (
+	"cmp"
 	"encoding/json"
+	"strings"
 	"sync"
 
 	"pointsman/approvals"
@@ -71,6 +73,12 @@ func (e *Entry) SchemaNotice() string {
 		return "arguments are not validated: " + err.Error()
 	}
 	return ""
+}
+
+// Summary returns the beginning of the description, or the title, in at most n
+// characters of one line.
+func (e *Entry) Summary(n int) string {
+	return schema.Cut(strings.Join(strings.Fields(cmp.Or(e.Description, e.title())), " "), n)
 }
 
 func lazySchema(raw json.RawMessage) func() (*Schema, error) {

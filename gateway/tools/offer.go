@@ -8,16 +8,16 @@ import (
 // Conversation is what is known of what tools are needed for.
 type Conversation struct {
 	Said []string          // what the person said, the newest last
-	Keep map[*Entry]bool   // offered in any case, such as those already called
+	Keep func(*Entry) bool // reports whether a tool is offered in any case, such as one already called; may be nil
 	Skip func(*Entry) bool // reports whether a tool is not to be offered; may be nil
 }
 
 // Limited reports whether there are more tools than are offered at once.
 func (c *Catalogue) Limited() bool { return c.limit > 0 && len(c.usable) > c.limit }
 
-// OfferFor returns the tools to offer in a conversation: those to keep, then those
-// that fit best what was said, the newest most, then some of each server, up to
-// the limit. They come in the order of Entries, so that equal choices are equal
+// OfferFor returns the tools to offer in a conversation: those to keep, and up to
+// the limit those that fit best what was said, the newest most, then some of each
+// server. They come in the order of Entries, so that equal choices are equal
 // requests.
 func (c *Catalogue) OfferFor(conversation Conversation) []*Entry {
 	limit := c.limit
@@ -31,8 +31,8 @@ func (c *Catalogue) OfferFor(conversation Conversation) []*Entry {
 		}
 	}
 	for _, e := range c.usable {
-		if conversation.Keep[e] {
-			choose(e)
+		if conversation.Keep != nil && conversation.Keep(e) && (conversation.Skip == nil || !conversation.Skip(e)) {
+			chosen[e] = true
 		}
 	}
 	if query := conversation.terms(); len(query) > 0 && c.Limited() {
