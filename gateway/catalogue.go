@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 
 	"pointsman/gateway/tools"
 )
@@ -56,7 +57,8 @@ func (g *Gateway) buildCatalogue() {
 	for _, t := range g.host.Tools() {
 		def, err := tools.Parse(t.Server, t.Raw, t.Trusted)
 		if err != nil {
-			g.log.Warn("a tool is left out", "server", t.Server, "tool", t.Name, "error", err)
+			g.log.Warn("a tool is set aside", "server", t.Server, "tool", t.Name, "error", err)
+			defs = append(defs, tools.Broken(t.Server, t.Name, t.Raw, errors.New(g.redactor.Redact(err.Error()))))
 			continue
 		}
 		if g.pins.Check(def).Changed {
@@ -66,7 +68,9 @@ func (g *Gateway) buildCatalogue() {
 		}
 		defs = append(defs, def)
 	}
-	g.catalogue.Store(tools.NewCatalogue(defs, toolSettings(live)))
+	settings := toolSettings(live)
+	settings.Previous = g.catalogue.Load()
+	g.catalogue.Store(tools.NewCatalogue(defs, settings))
 	g.notices.notify()
 	if err := g.pins.Save(); err != nil {
 		g.log.Error("saving the pinned tool definitions", "error", err)

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -90,9 +91,7 @@ func (g *Gateway) judged(name string, entry config.MCPServer, list []servers.Too
 	for _, t := range list {
 		def, err := tools.Parse(t.Server, t.Raw, t.Trusted)
 		if err != nil {
-			why := g.redactor.Redact(err.Error())
-			rows = append(rows, tools.Row{Tool: t.Name, Server: name, Risky: true, Evidence: []string{}, Missing: &why})
-			continue
+			def = tools.Broken(t.Server, t.Name, t.Raw, errors.New(g.redactor.Redact(err.Error())))
 		}
 		defs = append(defs, def)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"pointsman/approvals"
 	"pointsman/gateway/loop"
+	"pointsman/gateway/tools"
 )
 
 // Client talks to a resident. It is safe for concurrent use.
@@ -129,6 +130,18 @@ func (c *Client) Raise(ctx context.Context, show string) (Raised, error) {
 	err := c.send(ctx, http.MethodPost, "/window", raising{Show: show}, &reply)
 	return reply, err
 }
+
+// WhyTool tells how it stands with the tools of a name, as models see it or as
+// their servers have it: whether they are offered, and what is in their way. It
+// has at least one answer.
+func (c *Client) WhyTool(ctx context.Context, name string) ([]tools.Why, error) {
+	var reply []tools.Why
+	err := c.Get(ctx, WhyToolPath(name), &reply)
+	return reply, err
+}
+
+// WhyToolPath is where the resident tells that of a name.
+func WhyToolPath(name string) string { return "/tools/why?name=" + url.QueryEscape(name) }
 
 // exchange makes one request and reads its reply into v.
 func (c *Client) exchange(ctx context.Context, method, path string, body []byte, v any) error {

@@ -27,6 +27,7 @@ import (
 
 	"pointsman/approvals"
 	"pointsman/gateway/loop"
+	"pointsman/gateway/tools"
 )
 
 // answerHeader carries the secret that gives the right to answer.
@@ -43,6 +44,8 @@ type Gateway interface {
 	// approves nothing, a risky call still asks.
 	Pause(paused bool)
 	ServerKeeper
+	// WhyTool tells how it stands with the tools of a name.
+	WhyTool(name string) []tools.Why
 }
 
 // Options are what a Server is made of.
@@ -94,6 +97,9 @@ func NewServer(opts Options) *Server {
 		write(w, http.StatusOK, ended{Reason: s.opts.Gateway.Desk().Ending(r.PathValue("id"))})
 	})
 	s.mux.HandleFunc("POST /approvals/{id}", s.answer)
+	s.mux.HandleFunc("GET /tools/why", func(w http.ResponseWriter, r *http.Request) {
+		write(w, http.StatusOK, s.opts.Gateway.WhyTool(r.URL.Query().Get("name")))
+	})
 	s.mux.HandleFunc("GET /events", s.events)
 	s.mux.HandleFunc("GET /changes", s.changes)
 	s.mux.HandleFunc("POST /pause", s.pause)

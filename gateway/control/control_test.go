@@ -22,6 +22,7 @@ import (
 	"pointsman/gateway/control"
 	"pointsman/gateway/loop"
 	"pointsman/gateway/servers"
+	"pointsman/gateway/tools"
 )
 
 func TestMain(m *testing.M) {
@@ -69,6 +70,10 @@ func (g *gateway) StopServer(context.Context, string) (servers.Status, error) {
 
 func (g *gateway) RestartServer(context.Context, string) (servers.Status, error) {
 	return servers.Status{}, errors.New("it went away")
+}
+
+func (g *gateway) WhyTool(name string) []tools.Why {
+	return []tools.Why{{Asked: name, Reasons: []tools.Reason{{Cause: tools.Unknown, Text: "none has it"}}}}
 }
 
 func (g *gateway) Desk() *approvals.Desk { return g.desk }
@@ -137,6 +142,15 @@ func (r *rig) ask(t *testing.T, id string) <-chan approvals.Decision {
 	}()
 	<-changed
 	return answer
+}
+
+func TestWhyTool(t *testing.T) {
+	r := newRig(t)
+	const name = "a b&name=c__é"
+	got, err := r.client.WhyTool(t.Context(), name)
+	if err != nil || len(got) != 1 || got[0].Asked != name || got[0].Reasons[0].Cause != tools.Unknown {
+		t.Errorf("got %+v, %v", got, err)
+	}
 }
 
 func TestViews(t *testing.T) {

@@ -104,6 +104,9 @@ func (b *builder) judge(e *Entry) {
 
 // refusal says why a tool may not be called at all, or "".
 func (b *builder) refusal(e *Entry) (string, Cause) {
+	if e.Fault != "" {
+		return "set aside: " + e.Fault, SetAside
+	}
 	if hasOwnPrefix(e.Name) {
 		return "its name is reserved for the gateway's own tools", Reserved
 	}

@@ -131,6 +131,23 @@ func (c *Catalogue) Lookup(name string) *Entry {
 	return c.byBare[name]
 }
 
+// Named returns every tool of a name, be it as it is offered or as its server has
+// it, also those that may not be called.
+func (c *Catalogue) Named(name string) []*Entry {
+	var list []*Entry
+	for _, e := range c.entries {
+		if e.Offered == name {
+			list = append(list, e)
+		}
+	}
+	for _, e := range c.entries {
+		if e.Name == name && e.Offered != name {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
 // Entries returns every tool, by server and then name. The slice is shared.
 func (c *Catalogue) Entries() []*Entry { return c.entries }
 

@@ -20,6 +20,13 @@ type Definition struct {
 	Raw         json.RawMessage // the whole tool object as received, unknown fields included
 	Trusted     bool            // the user trusts this server's annotations
 	Hash        string          // "sha256:" and hex; see Parse
+	Fault       string          // why the definition could not be read; "" when it could
+}
+
+// Broken is the definition of a tool that Parse refused: it is told of, and set
+// aside. name is what is known to be its name.
+func Broken(server, name string, raw json.RawMessage, err error) Definition {
+	return Definition{Server: server, Name: name, Raw: bytes.Clone(raw), Fault: err.Error()}
 }
 
 // Annotations are a server's own hints. A hint that was absent, or was not a

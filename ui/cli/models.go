@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +11,6 @@ import (
 
 	"pointsman/gateway"
 	"pointsman/gateway/servers"
-	"pointsman/gateway/tools"
 )
 
 // looking is a command that shows one of the gateway's views.
@@ -94,81 +91,6 @@ func tokens(n *int64) string {
 		return "-"
 	}
 	return strconv.FormatInt(*n, 10)
-}
-
-func (a *app) toolsCommand() *cobra.Command {
-	var asJSON bool
-	var server string
-	cmd := &cobra.Command{
-		Use: "tools", Short: "List the tools of the MCP servers, and what is held risky", Args: subcommandsOnly,
-		Example: "  pointsman tools --server filesystem\n  pointsman tools --json",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return look(cmd.Context(), a, looking[[]tools.Row]{
-				view: "tools", how: opening{start: true}, before: a.awaitServer(server),
-				keep: func(rows []tools.Row) []tools.Row { return ofServer(rows, server) }, show: a.showTools,
-			}, asJSON)
-		},
-	}
-	jsonFlag(cmd, &asJSON)
-	cmd.Flags().StringVar(&server, "server", "", "only the tools of server `NAME`")
-	cmd.AddCommand(&cobra.Command{
-		Use: "classify", Short: "Judge tools given as JSON lines, without any server", Args: arguments(0, 0),
-		Long:    "Read JSON lines {\"server\",\"name\",\"description\",\"inputSchema\",\"annotations\",\"trusted\"} and\nprint {\"server\",\"name\",\"class\",\"risky\",\"evidence\"} for each.",
-		Example: "  echo '{\"server\":\"fs\",\"name\":\"delete_file\"}' | pointsman tools classify",
-		RunE:    func(*cobra.Command, []string) error { return tools.ClassifyLines(a.Stdin, a.Stdout) },
-	})
-	return cmd
-}
-
-// awaitServer is awaitServers, and refuses a server that is not configured; ""
-// means all of them.
-func (a *app) awaitServer(name string) func(context.Context, *connection) error {
-	return func(ctx context.Context, c *connection) error {
-		if err := a.awaitServers(ctx, c); err != nil || name == "" {
-			return err
-		}
-		var list []servers.Status
-		if err := c.Get(ctx, "/servers", &list); err != nil {
-			return err
-		}
-		var known []string
-		for _, s := range list {
-			known = append(known, s.Name)
-		}
-		switch {
-		case slices.Contains(known, name):
-			return nil
-		case len(known) == 0:
-			return fmt.Errorf("no server %q: no MCP server is configured", name)
-		}
-		return fmt.Errorf("no server %q%s; configured are %s", name, meant(name, known), strings.Join(known, ", "))
-	}
-}
-
-func ofServer(rows []tools.Row, server string) []tools.Row {
-	kept := []tools.Row{}
-	for _, row := range rows {
-		if server == "" || row.Server == server {
-			kept = append(kept, row)
-		}
-	}
-	return kept
-}
-
-func (a *app) showTools(list []tools.Row) error {
-	var rows [][]string
-	for _, t := range list {
-		about := strings.Join(t.Evidence, "; ")
-		if t.Missing != nil {
-			about = "not offered: " + *t.Missing
-		}
-		rows = append(rows, []string{t.Name, t.Server, string(t.Class), yesNo(t.Risky), about})
-	}
-	if len(rows) == 0 {
-		a.tell("There are no tools.")
-		return nil
-	}
-	return a.table([]string{"TOOL", "SERVER", "CLASS", "ASKS", "BECAUSE"}, rows)
 }
 
 func (a *app) statusCommand() *cobra.Command {

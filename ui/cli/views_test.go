@@ -76,6 +76,29 @@ func TestToolsOfTheBuiltinServer(t *testing.T) {
 	}
 }
 
+func TestWhyATool(t *testing.T) {
+	r := newRig(t, scratchConfig+"tools: {allowed: [read_file, list_files]}\n")
+	check := func(t *testing.T) {
+		for args, want := range map[string]string{
+			"scratch__read_file":  "scratch__read_file (read_file of server scratch) is offered. Nothing is in its way.\n",
+			"write_file":          "scratch__write_file (write_file of server scratch) is not offered:\n  - not in the allowlist (tools.allowed)\n",
+			"scratch__erase_disk": "scratch__erase_disk is not there:\n  - server \"scratch\" is connected, and has no tool of that name\n  Similar: scratch__list_files, scratch__read_file\n",
+		} {
+			r.t = t
+			if got := r.must("tools", "why", args).out; got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		}
+		if got := keysOf(t, firstOf(t, r.must("tools", "why", "read_file", "--json").out)); !slices.Contains(got, "reasons") || !slices.Contains(got, "callable") {
+			t.Errorf("the keys are %v", got)
+		}
+	}
+	t.Run("alone", check)
+	r.t = t
+	r.serve("--ask", "none")
+	t.Run("attached", check)
+}
+
 // A plain user gets no server that they did not ask for.
 func TestToolsOfAnUnknownServer(t *testing.T) {
 	r := newRig(t, scratchConfig)
