@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"pointsman/gateway/config"
 	"pointsman/gateway/control"
 	"pointsman/ui/model"
 	"pointsman/ui/part"
@@ -17,15 +16,12 @@ import (
 // modelsScreen shows the providers, which model answers, and the catalogue; and
 // on a further page the form of a provider.
 type modelsScreen struct {
-	ui   *UI
+	pages
 	ctx  context.Context // while the screen is before the user
 	view modelsView
 	seen bool                            // view has been fetched
 	last map[string]model.ProviderAnswer // of the providers that were tried out, by name
 
-	bar       *formBar
-	stack     *fyne.Container
-	front     fyne.CanvasObject
 	providers *widget.List
 	lines     []model.ProviderLine
 	empty     *fyne.Container
@@ -42,7 +38,9 @@ type modelsView struct {
 }
 
 func newModelsScreen(u *UI) screen {
-	return &modelsScreen{ui: u, bar: newFormBar(), last: map[string]model.ProviderAnswer{}}
+	s := &modelsScreen{last: map[string]model.ProviderAnswer{}}
+	s.pages = newPages(u, &s.view.settings)
+	return s
 }
 
 func (s *modelsScreen) content() fyne.CanvasObject {
@@ -54,9 +52,7 @@ func (s *modelsScreen) content() fyne.CanvasObject {
 		container.NewTabItem("Catalogue", s.catalogue.object),
 	)
 	head := container.NewBorder(nil, nil, nil, container.NewCenter(add), part.Heading("Models"))
-	s.front = container.NewBorder(head, nil, nil, nil, tabs)
-	s.stack = container.NewStack(s.front)
-	return s.bar.in(container.NewBorder(s.bar.object, nil, nil, nil, s.stack))
+	return s.build(container.NewBorder(head, nil, nil, nil, tabs))
 }
 
 func (s *modelsScreen) providerTab() fyne.CanvasObject {
@@ -133,11 +129,6 @@ func (s *modelsScreen) edit(f model.ProviderForm) {
 
 func (s *modelsScreen) back() { s.turn(s.front) }
 
-func (s *modelsScreen) turn(page fyne.CanvasObject) {
-	s.stack.Objects = []fyne.CanvasObject{page}
-	s.stack.Refresh()
-}
-
 // answered notes how a provider did that was tried out.
 func (s *modelsScreen) answered(name string, answer model.ProviderAnswer) {
 	s.last[name] = answer
@@ -146,24 +137,5 @@ func (s *modelsScreen) answered(name string, answer model.ProviderAnswer) {
 
 // remove takes a provider out of the file, and offers a way back.
 func (s *modelsScreen) remove(name string) {
-	entry := s.view.settings.Config.Providers[name]
-	path := []string{"providers", name}
-	s.change([]config.Edit{{Path: path, Remove: true}}, func() {
-		s.back()
-		s.bar.removed(model.Quoted(name), func() {
-			s.change([]config.Edit{{Path: path, Value: entry}}, func() { s.bar.say(model.Quoted(name) + " is back.") })
-		})
-	})
-}
-
-// change makes edits, and then done.
-func (s *modelsScreen) change(edits []config.Edit, done func()) {
-	change(s.ui, func(*config.Config) []config.Edit { return edits }, func(settings control.Settings, err error) {
-		if err != nil {
-			s.bar.fail(err)
-			return
-		}
-		s.view.settings = settings
-		done()
-	})
+	s.pages.remove("providers", name, s.view.settings.Config.Providers[name], s.back)
 }

@@ -1,18 +1,13 @@
 package ui
 
 import (
-	"context"
-	"errors"
 	"slices"
 
-	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
 	"pointsman/gateway/config"
-	"pointsman/gateway/control"
 	"pointsman/ui/model"
-	"pointsman/ui/part"
 	"pointsman/ui/theme"
 )
 
@@ -21,33 +16,30 @@ const otherProvider = "Another one, by its address"
 
 // providerForm is the page in which a provider's entry is made or changed.
 type providerForm struct {
-	screen   *modelsScreen
-	start    model.ProviderForm // what the form was opened with
-	revision string             // of the file it was made from
-	object   fyne.CanvasObject
+	*entryForm[config.Provider]
+	screen *modelsScreen
+	start  model.ProviderForm // what the form was opened with
 
 	known          *widget.Select // nil: a saved provider keeps its name
 	name, url, key *widget.Entry
 	discover       *widget.Check
-	fields         map[string]*formField
+	named          map[string]*formField // by the names in model.Faults
 	knownField     *formField
-	trial          *formTrial
-	save           *widget.Button
-	fault          *widget.Label // what belongs to no field
 }
 
 func newProviderForm(s *modelsScreen, start model.ProviderForm) *providerForm {
-	f := &providerForm{screen: s, start: start, revision: s.view.settings.Revision, trial: newFormTrial(s.ui), fault: newNotice(widget.DangerImportance)}
+	f := &providerForm{screen: s, start: start}
+	f.entryForm = newEntryForm(&s.pages, f, "provider", s.back)
 	f.makeFields()
 	f.fill()
-	title := "Add a provider"
-	if start.Was() != "" {
-		title = "Edit " + model.OneLine(start.Was())
-	}
-	column := container.NewVBox(f.knownField.row, f.fields[model.FieldName].row, f.fields[model.FieldURL].row, f.fields[model.FieldKey].row,
+	column := container.NewVBox(f.knownField.row, f.named[model.FieldName].row, f.named[model.FieldURL].row, f.named[model.FieldKey].row,
 		newFormField("Its models", "", f.discover).row)
-	f.object = container.NewBorder(container.NewVBox(part.Heading(title), part.Gap(0.5)), container.NewVBox(f.trial.object, f.fault, f.foot()), nil, nil,
-		scrolled(column))
+	if name := start.Was(); name == "" {
+		f.build("Add a provider", column)
+	} else {
+		f.build("Edit "+model.OneLine(name), column,
+			widget.NewButtonWithIcon("Remove", theme.Icon("remove", theme.ColorMuted), func() { f.trial.cancel(); s.remove(name) }))
+	}
 	f.arrange()
 	return f
 }
@@ -61,22 +53,11 @@ func (f *providerForm) makeFields() {
 	f.name.SetPlaceHolder("my-company")
 	f.url.SetPlaceHolder("https://example.com/v1")
 	f.knownField = newFormField("Provider", "", f.known)
-	f.fields = map[string]*formField{
+	f.named = map[string]*formField{
 		model.FieldName: newFormField("Name", "Models of it are written NAME/model.", f.name),
 		model.FieldURL:  newFormField("Base URL", "Its OpenAI-compatible address; for a known provider empty means the usual one.", f.url),
 		model.FieldKey:  newFormField("API key", "Goes to the keychain; the file holds only a reference. Or name a variable: os.environ/NAME.", f.key),
 	}
-}
-
-func (f *providerForm) foot() fyne.CanvasObject {
-	f.save = widget.NewButton("Save", f.onSave)
-	f.save.Importance = widget.HighImportance
-	test := widget.NewButtonWithIcon("Test", theme.Icon("play", theme.ColorMuted), f.onTest)
-	left := container.NewHBox(test)
-	if name := f.start.Was(); name != "" {
-		left.Add(widget.NewButtonWithIcon("Remove", theme.Icon("remove", theme.ColorMuted), func() { f.trial.cancel(); f.screen.remove(name) }))
-	}
-	return container.NewVBox(part.Gap(0.5), container.NewBorder(nil, nil, left, container.NewHBox(widget.NewButton("Cancel", f.leave), f.save)))
 }
 
 func (f *providerForm) fill() {
@@ -107,102 +88,49 @@ func (f *providerForm) onKnown() {
 func (f *providerForm) arrange() {
 	saved := f.start.Was() != ""
 	f.knownField.show(!saved)
-	f.fields[model.FieldName].show(saved || f.known.Selected == otherProvider)
-	f.fields[model.FieldURL].show(saved || f.known.Selected != "")
+	f.named[model.FieldName].show(saved || f.known.Selected == otherProvider)
+	f.named[model.FieldURL].show(saved || f.known.Selected != "")
 }
 
-func (f *providerForm) draft() (d model.ProviderDraft, ok bool) {
+func (f *providerForm) draft() model.ProviderDraft {
 	form := f.start
 	form.Name, form.URL, form.Key, form.Discover = f.name.Text, f.url.Text, f.key.Text, f.discover.Checked
-	d = form.Draft(f.screen.view.settings.Config)
-	f.mark(d.Faults)
-	return d, len(d.Faults) == 0
+	return form.Draft(f.pages.settings.Config)
 }
 
 func (f *providerForm) mark(faults model.Faults) {
-	for name, field := range f.fields {
+	for name, field := range f.named {
 		field.mark(faults[name])
 	}
 	f.knownField.mark("")
-	if reason := faults[model.FieldName]; !f.fields[model.FieldName].row.Visible() {
-		f.knownField.mark(reason)
-	}
-	f.say("")
-}
-
-func (f *providerForm) say(words string) { tell(f.fault, words) }
-
-func (f *providerForm) onTest() {
-	if d, ok := f.draft(); ok {
-		tryProvider(f.screen, f.trial, d.Name, d.Entry, d.Key)
+	if !f.named[model.FieldName].row.Visible() {
+		f.knownField.mark(faults[model.FieldName])
 	}
 }
 
-func (f *providerForm) onSave() {
-	d, ok := f.draft()
-	if !ok {
-		return
-	}
-	f.save.Disable()
-	u := f.screen.ui
-	save(u, func(ctx context.Context) (control.Settings, error) {
-		if d.Key != "" {
-			if err := u.client.SetSecret(ctx, d.KeyAs, d.Key); err != nil {
-				return control.Settings{}, err
-			}
-		}
-		return u.client.Edit(ctx, f.revision, d.Edits())
-	}, func(settings control.Settings, err error) { f.saved(d, settings, err) })
+func (f *providerForm) faults(problems []config.Problem) model.Faults {
+	faults := model.Faults{}
+	faults.AddProvider(f.draft().Name, problems)
+	return faults
 }
 
-// saved leaves the form, or says why nothing was saved.
-func (f *providerForm) saved(d model.ProviderDraft, settings control.Settings, err error) {
-	f.save.Enable()
-	var conflict *control.ConflictError
-	var invalid *control.InvalidError
-	switch {
-	case err == nil:
-		f.leave()
-		f.screen.view.settings = settings
-		f.screen.bar.say(model.Quoted(d.Name) + " is saved.")
-	case errors.As(err, &conflict):
-		f.onConflict(d, conflict.Current)
-	case errors.As(err, &invalid):
-		faults := model.Faults{}
-		faults.AddProvider(d.Name, invalid.Problems)
-		f.mark(faults)
-		if len(faults) == 0 {
-			f.say(inWords(err))
-		}
-	default:
-		f.say(inWords(err))
+func (f *providerForm) try(d model.ProviderDraft) {
+	key := ""
+	for _, typed := range d.Secrets { // there is no other than the key
+		key = typed
 	}
+	tryProvider(f.screen, f.trial, d.Name, d.Entry, key)
 }
 
-// onConflict saves over a file in which this entry is as it was; otherwise the
-// user says whose holds.
-func (f *providerForm) onConflict(d model.ProviderDraft, now control.Settings) {
-	f.revision, f.screen.view.settings = now.Revision, now
-	name := d.Was
-	if name == "" {
-		name = d.Name
-	}
-	theirs, there := now.Config.Providers[name]
-	if d.Untouched(theirs, there, f.start.Base()) {
-		f.onSave()
-		return
-	}
-	f.screen.ui.askConflict("this provider", model.ProviderDifferences(d, theirs, there), f.onSave, func() {
-		if there {
-			f.screen.edit(model.SavedProvider(name, theirs))
-		} else {
-			f.leave()
-		}
-	})
+func (f *providerForm) saved(c *config.Config, name string) (config.Provider, bool) {
+	entry, there := c.Providers[name]
+	return entry, there
 }
 
-// leave goes back to the list.
-func (f *providerForm) leave() {
-	f.trial.cancel()
-	f.screen.back()
+func (f *providerForm) differences(d model.ProviderDraft, theirs config.Provider, there bool) []model.Difference {
+	return model.ProviderDifferences(d, theirs, there)
+}
+
+func (f *providerForm) reopen(name string, entry config.Provider) {
+	f.screen.edit(model.SavedProvider(name, entry))
 }

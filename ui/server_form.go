@@ -1,16 +1,12 @@
 package ui
 
 import (
-	"context"
-	"errors"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"pointsman/gateway/control"
+	"pointsman/gateway/config"
 	"pointsman/ui/model"
-	"pointsman/ui/part"
 	"pointsman/ui/theme"
 )
 
@@ -22,28 +18,27 @@ const (
 
 // serverForm is the page in which a server's entry is made or changed.
 type serverForm struct {
-	screen   *serversScreen
-	start    model.ServerForm // what the form was opened with
-	revision string           // of the file it was made from
-	object   fyne.CanvasObject
+	*entryForm[config.MCPServer]
+	screen *serversScreen
+	start  model.ServerForm // what the form was opened with
 
 	name, command, arguments, folder, url, timeout, tools *widget.Entry
 	kind, offer                                           *widget.RadioGroup
 	env, headers                                          *formPairs
-	fields                                                map[string]*formField // by the names in model.Faults
-	trial                                                 *formTrial
-	save, test                                            *widget.Button
-	fault                                                 *widget.Label // what belongs to no field
-	scroll                                                *container.Scroll
+	named                                                 map[string]*formField // by the names in model.Faults
 }
 
 func newServerForm(s *serversScreen, start model.ServerForm) *serverForm {
-	f := &serverForm{screen: s, start: start, revision: s.view.settings.Revision, trial: newFormTrial(s.ui), fault: newNotice(widget.DangerImportance)}
+	f := &serverForm{screen: s, start: start}
+	f.entryForm = newEntryForm(&s.pages, f, "server", s.back)
 	f.makeInputs()
 	f.makeFields()
 	f.fill(start)
-	f.scroll = scrolled(f.column())
-	f.object = container.NewBorder(f.head(), container.NewVBox(f.trial.object, f.fault, f.foot()), nil, nil, f.scroll)
+	title := "Add a server"
+	if start.Was() != "" || start.Builtin {
+		title = "Edit " + model.OneLine(start.Name)
+	}
+	f.build(title, f.column())
 	return f
 }
 
@@ -70,7 +65,7 @@ func (f *serverForm) makeInputs() {
 func (f *serverForm) makeFields() {
 	f.env = newFormPairs(model.FieldEnv, "Environment", "Secret values go to the keychain; the file holds only a reference.", "Add a variable")
 	f.headers = newFormPairs(model.FieldHeaders, "Headers", "Secret values go to the keychain; the file holds only a reference.", "Add a header")
-	f.fields = map[string]*formField{
+	f.named = map[string]*formField{
 		model.FieldName:      newFormField("Name", "Its tools begin with this name.", f.name),
 		model.FieldKind:      newFormField("Reached by", "", f.kind),
 		model.FieldCommand:   newFormField("Command", "", f.withChooser(f.command, "File …", f.onChooseFile)),
@@ -95,24 +90,9 @@ func (f *serverForm) column() fyne.CanvasObject {
 		model.FieldName, model.FieldKind, model.FieldCommand, model.FieldArguments, model.FieldURL, model.FieldHeaders, model.FieldEnv,
 		model.FieldFolder, model.FieldTimeout, model.FieldTools,
 	} {
-		column.Add(f.fields[name].row)
+		column.Add(f.named[name].row)
 	}
 	return column
-}
-
-func (f *serverForm) head() fyne.CanvasObject {
-	title := "Add a server"
-	if f.start.Was() != "" || f.start.Builtin {
-		title = "Edit " + model.OneLine(f.start.Name)
-	}
-	return container.NewVBox(part.Heading(title), part.Gap(0.5))
-}
-
-func (f *serverForm) foot() fyne.CanvasObject {
-	f.save = widget.NewButton("Save", f.onSave)
-	f.save.Importance = widget.HighImportance
-	f.test = widget.NewButtonWithIcon("Test", theme.Icon("play", theme.ColorMuted), f.onTest)
-	return container.NewVBox(part.Gap(0.5), container.NewBorder(nil, nil, f.test, container.NewHBox(widget.NewButton("Cancel", f.leave), f.save)))
 }
 
 // fill shows an entry.
@@ -139,12 +119,12 @@ func (f *serverForm) fill(form model.ServerForm) {
 func (f *serverForm) arrange() {
 	remote := f.kind.Selected == kindURL
 	for _, name := range []string{model.FieldCommand, model.FieldArguments, model.FieldFolder, model.FieldEnv} {
-		f.fields[name].show(!remote && !f.start.Builtin)
+		f.named[name].show(!remote && !f.start.Builtin)
 	}
 	for _, name := range []string{model.FieldURL, model.FieldHeaders} {
-		f.fields[name].show(remote && !f.start.Builtin)
+		f.named[name].show(remote && !f.start.Builtin)
 	}
-	f.fields[model.FieldKind].show(!f.start.Builtin)
+	f.named[model.FieldKind].show(!f.start.Builtin)
 	setShown(f.tools, f.offer.Selected == model.OfferWords()[model.OfferNamed])
 	if f.start.Builtin {
 		f.name.Disable()
@@ -165,99 +145,35 @@ func (f *serverForm) form() model.ServerForm {
 	return form
 }
 
-// draft is what the fields come to; ok is false, and the fields say why, when it
-// cannot be saved.
-func (f *serverForm) draft() (d model.ServerDraft, ok bool) {
-	d = f.form().Draft(f.screen.view.settings.Config)
-	f.mark(d.Faults)
-	return d, len(d.Faults) == 0
-}
+func (f *serverForm) draft() model.ServerDraft { return f.form().Draft(f.pages.settings.Config) }
 
 func (f *serverForm) mark(faults model.Faults) {
-	for name, field := range f.fields {
+	for name, field := range f.named {
 		field.mark(faults[name])
 	}
 	f.env.mark(faults)
 	f.headers.mark(faults)
-	f.say("")
-	if len(faults) > 0 {
-		f.say("Some fields need another look; each says why.")
-	}
 }
 
-// say says what belongs to no field; "" says nothing.
-func (f *serverForm) say(words string) { tell(f.fault, words) }
-
-func (f *serverForm) onTest() {
-	if d, ok := f.draft(); ok {
-		tryServer(f.screen, f.trial, d.Name, d.Entry, d.Secrets)
-	}
+func (f *serverForm) faults(problems []config.Problem) model.Faults {
+	faults := model.Faults{}
+	faults.AddServer(f.form(), problems)
+	return faults
 }
 
-func (f *serverForm) onSave() {
-	d, ok := f.draft()
-	if !ok {
-		return
-	}
-	f.save.Disable()
-	u := f.screen.ui
-	save(u, func(ctx context.Context) (control.Settings, error) {
-		for name, value := range d.Secrets { // first, for the server is started with them
-			if err := u.client.SetSecret(ctx, name, value); err != nil {
-				return control.Settings{}, err
-			}
-		}
-		return u.client.Edit(ctx, f.revision, d.Edits())
-	}, func(settings control.Settings, err error) { f.saved(d, settings, err) })
+func (f *serverForm) try(d model.ServerDraft) {
+	tryServer(f.screen, f.trial, d.Name, d.Entry, d.Secrets)
 }
 
-// saved leaves the form, or says why nothing was saved.
-func (f *serverForm) saved(d model.ServerDraft, settings control.Settings, err error) {
-	f.save.Enable()
-	var conflict *control.ConflictError
-	var invalid *control.InvalidError
-	switch {
-	case err == nil:
-		f.leave()
-		f.screen.saved(settings, model.Quoted(d.Name)+" is saved.")
-	case errors.As(err, &conflict):
-		f.onConflict(d, conflict.Current)
-	case errors.As(err, &invalid):
-		faults := model.Faults{}
-		faults.AddServer(f.form(), invalid.Problems)
-		f.mark(faults)
-		if len(faults) == 0 {
-			f.say(inWords(err))
-		}
-	default:
-		f.say(inWords(err))
-	}
+func (f *serverForm) saved(c *config.Config, name string) (config.MCPServer, bool) {
+	entry, there := c.MCPServers[name]
+	return entry, there
 }
 
-// onConflict saves over a file in which this entry is as it was; otherwise the
-// user says whose holds.
-func (f *serverForm) onConflict(d model.ServerDraft, now control.Settings) {
-	f.revision, f.screen.view.settings = now.Revision, now
-	name := d.Was
-	if name == "" {
-		name = d.Name
-	}
-	theirs, there := now.Config.MCPServers[name]
-	if d.Untouched(theirs, there, f.start.Base()) {
-		f.onSave()
-		return
-	}
-	f.screen.ui.askConflict("this server", model.ServerDifferences(d, theirs, there), f.onSave, func() {
-		if there {
-			f.screen.edit(model.SavedServer(name, theirs))
-		} else {
-			f.leave()
-		}
-	})
+func (f *serverForm) differences(d model.ServerDraft, theirs config.MCPServer, there bool) []model.Difference {
+	return model.ServerDifferences(d, theirs, there)
 }
 
-// leave goes back to the list.
-func (f *serverForm) leave() {
-	f.trial.cancel()
-	f.screen.back()
+func (f *serverForm) reopen(name string, entry config.MCPServer) {
+	f.screen.edit(model.SavedServer(name, entry))
 }

@@ -1,8 +1,8 @@
 package ui
 
 import (
-	"context"
 	"errors"
+	"maps"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -111,19 +111,13 @@ func (p *serverPaste) onAll() {
 	whole := model.Whole(p.pasted)
 	revision := p.screen.view.settings.Revision
 	p.all.Disable()
-	u := p.screen.ui
-	save(u, func(ctx context.Context) (control.Settings, error) {
-		var edits []config.Edit
-		for _, line := range whole {
-			for name, value := range line.Draft.Secrets {
-				if err := u.client.SetSecret(ctx, name, value); err != nil {
-					return control.Settings{}, err
-				}
-			}
-			edits = append(edits, line.Draft.Edits()...)
-		}
-		return u.client.Edit(ctx, revision, edits)
-	}, func(settings control.Settings, err error) { p.added(len(whole), settings, err) })
+	var edits []config.Edit
+	secrets := map[string]string{}
+	for _, line := range whole {
+		maps.Copy(secrets, line.Draft.Secrets) // no two lines keep one under the same name
+		edits = append(edits, line.Draft.Edits()...)
+	}
+	saveEntries(p.screen.ui, revision, secrets, edits, func(settings control.Settings, err error) { p.added(len(whole), settings, err) })
 }
 
 func (p *serverPaste) added(n int, settings control.Settings, err error) {

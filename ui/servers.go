@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"pointsman/gateway/config"
 	"pointsman/gateway/control"
 	"pointsman/gateway/servers"
 	"pointsman/gateway/tools"
@@ -19,14 +18,11 @@ import (
 // serversScreen shows the MCP servers, and on further pages one server with its
 // tools, the form of an entry, and the box for pasted ones.
 type serversScreen struct {
-	ui   *UI
+	pages
 	ctx  context.Context // while the screen is before the user
 	view serversView
 	seen bool // view has been fetched
 
-	bar   *formBar
-	stack *fyne.Container
-	front fyne.CanvasObject // the list
 	list  *widget.List
 	lines []model.ServerLine
 	empty *fyne.Container
@@ -41,7 +37,12 @@ type serversView struct {
 	tools    []tools.Row
 }
 
-func newServersScreen(u *UI) screen { return &serversScreen{ui: u, bar: newFormBar()} }
+func newServersScreen(u *UI) screen {
+	s := &serversScreen{}
+	s.pages = newPages(u, &s.view.settings)
+	s.changed = s.updatePage // a switch goes back to what is true
+	return s
+}
 
 func (s *serversScreen) content() fyne.CanvasObject {
 	add := widget.NewButtonWithIcon("Add server", theme.Icon("add", theme.ColorMuted), func() { s.edit(model.ServerForm{}) })
@@ -54,9 +55,7 @@ func (s *serversScreen) content() fyne.CanvasObject {
 	}
 	s.empty = container.NewStack()
 	head := container.NewBorder(nil, nil, nil, container.NewCenter(part.Row(paste, add)), part.Heading("Servers"))
-	s.front = container.NewBorder(container.NewVBox(head, part.Gap(0.5)), nil, nil, nil, container.NewStack(s.list, s.empty))
-	s.stack = container.NewStack(s.front)
-	return s.bar.in(container.NewBorder(s.bar.object, nil, nil, nil, s.stack))
+	return s.build(container.NewBorder(container.NewVBox(head, part.Gap(0.5)), nil, nil, nil, container.NewStack(s.list, s.empty)))
 }
 
 func (s *serversScreen) enter(ctx context.Context) {
@@ -91,6 +90,10 @@ func (s *serversScreen) set(view serversView, err error) {
 	}
 	s.empty.Refresh()
 	s.list.Refresh()
+	s.updatePage()
+}
+
+func (s *serversScreen) updatePage() {
 	if s.page != nil {
 		s.page.update()
 	}
@@ -112,12 +115,6 @@ func (v serversView) statusOf(name string) (servers.Status, bool) {
 		}
 	}
 	return servers.Status{}, false
-}
-
-// turn puts a page over the list.
-func (s *serversScreen) turn(page fyne.CanvasObject) {
-	s.stack.Objects = []fyne.CanvasObject{page}
-	s.stack.Refresh()
 }
 
 // back shows the list again.
@@ -153,40 +150,7 @@ func (s *serversScreen) onPaste() {
 	}
 }
 
-// saved takes over the settings after a change, and shows what became of it.
-func (s *serversScreen) saved(settings control.Settings, words string) {
-	s.view.settings = settings
-	s.bar.say(words)
-}
-
 // remove takes a server out of the file, and offers a way back.
 func (s *serversScreen) remove(name string) {
-	entry := s.view.settings.Config.MCPServers[name]
-	path := []string{"mcpServers", name}
-	s.change([]config.Edit{{Path: path, Remove: true}}, func() {
-		s.back()
-		s.bar.removed(model.Quoted(name), func() {
-			s.change([]config.Edit{{Path: path, Value: entry}}, func() { s.bar.say(model.Quoted(name) + " is back.") })
-		})
-	})
-}
-
-// change makes edits, and then done.
-func (s *serversScreen) change(edits []config.Edit, done func()) {
-	s.changeBy(func(*config.Config) []config.Edit { return edits }, done)
-}
-
-// changeBy makes edits that depend on the settings in force.
-func (s *serversScreen) changeBy(edits func(*config.Config) []config.Edit, done func()) {
-	change(s.ui, edits, func(settings control.Settings, err error) {
-		if err != nil {
-			s.bar.fail(err)
-		} else {
-			s.view.settings = settings
-			done()
-		}
-		if s.page != nil {
-			s.page.update() // a switch goes back to what is true
-		}
-	})
+	s.pages.remove("mcpServers", name, s.view.settings.Config.MCPServers[name], s.back)
 }

@@ -117,9 +117,6 @@ func SavedProvider(name string, p config.Provider) ProviderForm {
 // Was is the name of the saved entry that the form changes; "" when it adds one.
 func (f ProviderForm) Was() string { return f.was }
 
-// Base is the entry that the form was made of.
-func (f ProviderForm) Base() config.Provider { return f.base }
-
 // KeptWords says where the key is that the form does not show; "" when there is
 // none.
 func (f ProviderForm) KeptWords() string {
@@ -129,29 +126,10 @@ func (f ProviderForm) KeptWords() string {
 	return keptWords(f.base.APIKey)
 }
 
-// ProviderDraft is what a ProviderForm comes to.
-type ProviderDraft struct {
-	Name   string
-	Was    string // the saved entry's name; "" when there is none
-	Entry  config.Provider
-	Key    string // to be kept in the keychain; "" when there is none to keep
-	KeyAs  string // the name that it is kept under
-	Faults Faults // empty when it can be saved
-}
-
-// Edits are the changes of the file that save the draft.
-func (d ProviderDraft) Edits() []config.Edit {
-	edits := []config.Edit{{Path: []string{"providers", d.Name}, Value: d.Entry}}
-	if d.Was != "" && d.Was != d.Name {
-		edits = append(edits, config.Edit{Path: []string{"providers", d.Was}, Remove: true})
-	}
-	return edits
-}
-
 // Draft makes an entry of the form. cfg is what is in force: it says which names
 // are taken.
 func (f ProviderForm) Draft(cfg *config.Config) ProviderDraft {
-	d := ProviderDraft{Name: strings.TrimSpace(f.Name), Was: f.was, Entry: f.base, Faults: Faults{}}
+	d := newDraft("providers", strings.TrimSpace(f.Name), f.was, f.base)
 	d.Entry.BaseURL, d.Entry.Models.Discover = strings.TrimSpace(f.URL), f.Discover
 	f.key(&d, cfg)
 	if d.Name == "" {
@@ -179,40 +157,29 @@ func (f ProviderForm) key(d *ProviderDraft, cfg *config.Config) {
 		d.Entry.APIKey = config.Secret(typed)
 	default:
 		saved := config.JoinPath("providers", f.was) + ".api_key"
-		d.Key, d.KeyAs = typed, keychainName(f.base.APIKey)
-		if d.KeyAs == "" || usedElsewhere(cfg, d.KeyAs, saved) {
-			d.KeyAs = freeName(keyName(d.Name), func(name string) bool { return usedElsewhere(cfg, name, saved) })
+		name := keychainName(f.base.APIKey)
+		if name == "" || usedElsewhere(cfg, name, saved) {
+			name = freeName(keyName(d.Name), func(name string) bool { return usedElsewhere(cfg, name, saved) })
 		}
-		d.Entry.APIKey = config.Secret(keychainScheme + d.KeyAs)
+		d.Secrets[name] = typed
+		d.Entry.APIKey = config.Secret(keychainScheme + name)
 	}
 }
 
 // AddProvider marks the fields of a provider's form with the problems of its
-// entry. Warnings mark nothing.
+// entry.
 func (to Faults) AddProvider(name string, problems []config.Problem) {
-	at := config.JoinPath("providers", name)
-	for _, p := range problems {
-		rest, ours := strings.CutPrefix(p.Path, at)
-		if p.Warning || !ours || rest != "" && rest[0] != '.' {
-			continue
-		}
-		field := FieldName
-		switch rest {
-		case ".base_url":
-			field = FieldURL
-		case ".api_key":
-			field = FieldKey
-		}
-		if to[field] == "" {
-			to[field] = problemWords(p)
-		}
-	}
+	to.add(config.JoinPath("providers", name), problems, providerField)
 }
 
-// Untouched is ServerDraft.Untouched for a provider.
-func (d ProviderDraft) Untouched(now config.Provider, there bool, base config.Provider) bool {
-	if d.Was == "" {
-		return !there
+// providerField is the field that shows what stands at a place in the entry.
+func providerField(place string) string {
+	switch place {
+	case "base_url":
+		return FieldURL
+	case "api_key":
+		return FieldKey
+	default:
+		return FieldName
 	}
-	return there && encoded(now) == encoded(base)
 }

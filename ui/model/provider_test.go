@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -63,8 +64,8 @@ func TestProviderDraft(t *testing.T) {
 			f := model.SavedProvider("p", saved)
 			f.Name, f.Key = test.as, test.key
 			d := f.Draft(cfg)
-			if d.Entry.APIKey != test.api || d.Key != test.keep || (len(d.Faults) > 0) != (test.fault != "") {
-				t.Errorf("the key is %q, %q is kept, faults %v", string(d.Entry.APIKey), d.Key, d.Faults)
+			if d.Entry.APIKey != test.api || d.Secrets[strings.TrimPrefix(string(test.api), "keychain:")] != test.keep || (len(d.Faults) > 0) != (test.fault != "") {
+				t.Errorf("the key is %q, %q is kept, faults %v", string(d.Entry.APIKey), d.Secrets, d.Faults)
 			}
 		})
 	}

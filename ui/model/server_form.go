@@ -40,9 +40,6 @@ const (
 	FieldTools     = "tools"
 )
 
-// Faults say what is wrong with the fields of a form, by the field's name.
-type Faults map[string]string
-
 // ServerForm is a server's entry as a form shows it.
 type ServerForm struct {
 	Name      string
@@ -97,9 +94,6 @@ const builtinType = "builtin"
 // Was is the name of the saved entry that the form changes; "" when it adds one.
 func (f ServerForm) Was() string { return f.was }
 
-// Base is the entry that the form was made of.
-func (f ServerForm) Base() config.MCPServer { return f.base }
-
 func formOf(name string, entry config.MCPServer, pair func(string, config.Secret) Pair) ServerForm {
 	f := ServerForm{
 		Name: name, Remote: entry.URL != "" && entry.Command == "", Builtin: entry.Type == builtinType, Command: entry.Command,
@@ -126,28 +120,10 @@ func formOf(name string, entry config.MCPServer, pair func(string, config.Secret
 	return f
 }
 
-// ServerDraft is what a ServerForm comes to.
-type ServerDraft struct {
-	Name    string
-	Was     string // the saved entry's name; "" when there is none
-	Entry   config.MCPServer
-	Secrets map[string]string // to be kept in the keychain, by name
-	Faults  Faults            // empty when it can be saved
-}
-
-// Edits are the changes of the file that save the draft.
-func (d ServerDraft) Edits() []config.Edit {
-	edits := []config.Edit{{Path: []string{"mcpServers", d.Name}, Value: d.Entry}}
-	if d.Was != "" && d.Was != d.Name {
-		edits = append(edits, config.Edit{Path: []string{"mcpServers", d.Was}, Remove: true})
-	}
-	return edits
-}
-
 // Draft makes an entry of the form. cfg is what is in force: it says which names
 // are taken.
 func (f ServerForm) Draft(cfg *config.Config) ServerDraft {
-	d := ServerDraft{Name: f.Name, Was: f.was, Entry: f.base, Secrets: map[string]string{}, Faults: Faults{}}
+	d := newDraft("mcpServers", f.Name, f.was, f.base)
 	e := &d.Entry
 	e.Command, e.Args, e.Env, e.Cwd, e.WorkingDirectory, e.URL, e.Headers = "", nil, nil, "", "", "", nil
 	switch rows := (pairRows{form: f, cfg: cfg, draft: &d}); {
@@ -208,18 +184,8 @@ func (f ServerForm) time(e *config.MCPServer, faults Faults) {
 }
 
 // AddServer marks the fields of a server's form with the problems of its entry.
-// A field that is marked already stays as it is; warnings mark nothing.
 func (to Faults) AddServer(f ServerForm, problems []config.Problem) {
-	at := config.JoinPath("mcpServers", f.Name)
-	for _, p := range problems {
-		rest, ours := strings.CutPrefix(p.Path, at)
-		if p.Warning || !ours || rest != "" && rest[0] != '.' {
-			continue
-		}
-		if field := f.fieldOf(strings.TrimPrefix(rest, ".")); to[field] == "" {
-			to[field] = problemWords(p)
-		}
-	}
+	to.add(config.JoinPath("mcpServers", f.Name), problems, f.fieldOf)
 }
 
 // fieldOf is the field that shows what a path in the entry leads to.
@@ -274,13 +240,4 @@ func Sentence(text string) string {
 		return text
 	}
 	return string(unicode.ToUpper(first)) + text[size:]
-}
-
-// Untouched reports whether the file's entry, by now, is the one that the draft
-// was made from: then saving the draft takes nothing of anybody's away.
-func (d ServerDraft) Untouched(now config.MCPServer, there bool, base config.MCPServer) bool {
-	if d.Was == "" {
-		return !there
-	}
-	return there && encoded(now) == encoded(base)
 }

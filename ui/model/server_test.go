@@ -48,7 +48,7 @@ func TestServerFormKeepsAll(t *testing.T) {
 			Type: "local", Command: "npx", Args: []string{"-y", "", "two\nlines", `"quoted"`, " ", `"a\nb"`}, Cwd: "/tmp", Timeout: 1500, Tools: []string{"a", "b"},
 			Env: map[string]config.Secret{"A_TOKEN": "keychain:a", "B": "[secret]", "C": "${env:HOME}", "D": "", "E": "Bearer ${keychain:e}"}, Prefix: &prefix, TrustAnnotations: true,
 		},
-		"url":     {Type: "sse", URL: "https://a.example", Headers: map[string]config.Secret{"Authorization": "Bearer ${keychain:x}"}, Tools: []string{}, Disabled: true, OAuthScopes: []string{"s"}},
+		"url":     {Type: "sse", URL: "https://a.example", Headers: map[string]config.Secret{"Authorization": "Bearer ${keychain:x}"}, Tools: []string{}, Disabled: true, OAuthClientID: "c", OAuthScopes: []string{"s"}},
 		"builtin": {Type: "builtin"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestServerDifferences(t *testing.T) {
 	cfg := config.Default()
 	cfg.MCPServers = map[string]config.MCPServer{"s": entry}
 	d := model.SavedServer("s", entry).Draft(cfg)
-	if !d.Untouched(entry, true, entry) || d.Untouched(theirs, true, entry) || d.Untouched(entry, false, entry) {
+	if !d.Untouched(entry, true) || d.Untouched(theirs, true) || d.Untouched(entry, false) {
 		t.Error("what was touched is not told apart")
 	}
 	var fields []string
