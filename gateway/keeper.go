@@ -4,7 +4,14 @@ import (
 	"context"
 
 	"pointsman/gateway/servers"
+	"pointsman/gateway/servers/diagnostics"
 )
+
+// Diagnostics reads what was kept of what happened with an MCP server; nothing
+// is unless diagnostics.mcp is on. See servers.Host.Diagnostics.
+func (g *Gateway) Diagnostics(ctx context.Context, q diagnostics.Query) (diagnostics.Page, error) {
+	return g.host.Diagnostics(ctx, q)
+}
 
 // StartServer starts an MCP server that was stopped or rests after crashes, and
 // waits for the outcome; then its tools can be called. See servers.Host.Start.

@@ -13,6 +13,7 @@ import (
 	"pointsman/gateway/config"
 	"pointsman/gateway/models"
 	"pointsman/gateway/models/demo"
+	"pointsman/gateway/servers/diagnostics"
 	"pointsman/gateway/tools"
 )
 
@@ -79,6 +80,7 @@ func (g *Gateway) apply(cfg *config.Config) error {
 	g.gate.Configure(approvals.Settings{
 		Require: cfg.Approvals.Require, Approver: approver, Person: g.person(), Timeout: time.Duration(cfg.Approvals.Timeout),
 	})
+	g.host.SetDiagnostics(diagnostics.Level(cfg.Diagnostics.MCP))
 	if !g.opts.NoMCP {
 		g.host.Apply(confined(cfg), cfg.DisabledMCPServers)
 	}

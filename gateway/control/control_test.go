@@ -22,6 +22,7 @@ import (
 	"pointsman/gateway/control"
 	"pointsman/gateway/loop"
 	"pointsman/gateway/servers"
+	"pointsman/gateway/servers/diagnostics"
 	"pointsman/gateway/tools"
 )
 
@@ -62,6 +63,14 @@ func (g *gateway) StartServer(_ context.Context, name string) (servers.Status, e
 		return servers.Status{}, &servers.StateError{Server: name, Status: servers.Disabled, Reason: "it is disabled"}
 	}
 	return servers.Status{}, &servers.StateError{Server: name, Status: servers.NotConfigured, Reason: "there is none"}
+}
+
+// Diagnostics repeats what it was asked.
+func (g *gateway) Diagnostics(_ context.Context, q diagnostics.Query) (diagnostics.Page, error) {
+	if q.Server == "nobody" {
+		return diagnostics.Page{}, &diagnostics.QueryError{Param: "server", Reason: "there is none"}
+	}
+	return diagnostics.Page{Entries: []diagnostics.Entry{{Server: q.Server, Level: q.Level, Message: q.Wait.String()}}, Cursor: q.Cursor}, nil
 }
 
 func (g *gateway) StopServer(context.Context, string) (servers.Status, error) {

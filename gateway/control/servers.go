@@ -7,21 +7,27 @@ import (
 	"net/url"
 
 	"pointsman/gateway/servers"
+	"pointsman/gateway/servers/diagnostics"
 )
 
-// ServerKeeper starts and stops the MCP servers. Everybody may: it runs nothing
+// ServerKeeper starts and stops the MCP servers, and shows what happened with
+// them. Everybody may: it runs nothing
 // but what the configuration holds, and overrides nothing that keeps a server
 // from starting. Their errors may be a *servers.StateError.
 type ServerKeeper interface {
 	StartServer(ctx context.Context, name string) (servers.Status, error)
 	StopServer(ctx context.Context, name string) (servers.Status, error)
 	RestartServer(ctx context.Context, name string) (servers.Status, error)
+	// Diagnostics reads what was kept of a server. Its error may be a
+	// *diagnostics.QueryError.
+	Diagnostics(ctx context.Context, q diagnostics.Query) (diagnostics.Page, error)
 }
 
 func (s *Server) serverRoutes() {
 	s.keeping("start", s.opts.Gateway.StartServer)
 	s.keeping("stop", s.opts.Gateway.StopServer)
 	s.keeping("restart", s.opts.Gateway.RestartServer)
+	s.mux.HandleFunc("GET /diagnostics", s.diagnostics)
 }
 
 // keeping serves one command of the ServerKeeper.
@@ -40,6 +46,31 @@ func (s *Server) keeping(verb string, command func(ctx context.Context, name str
 			write(w, http.StatusOK, status)
 		}
 	})
+}
+
+func (s *Server) diagnostics(w http.ResponseWriter, r *http.Request) {
+	q, err := diagnostics.ParseQuery(r.URL.Query())
+	var page diagnostics.Page
+	if err == nil {
+		page, err = s.opts.Gateway.Diagnostics(r.Context(), q)
+	}
+	var refused *diagnostics.QueryError
+	switch {
+	case errors.As(err, &refused):
+		fail(w, http.StatusBadRequest, err.Error())
+	case err != nil:
+		fail(w, http.StatusInternalServerError, err.Error())
+	default:
+		write(w, http.StatusOK, page)
+	}
+}
+
+// Diagnostics returns a page of what was kept of an MCP server, and waits for a
+// record as long as the query says. Page.Level is off when nothing is kept. A
+// *RefusedError says what is wrong with the query.
+func (c *Client) Diagnostics(ctx context.Context, q diagnostics.Query) (diagnostics.Page, error) {
+	var page diagnostics.Page
+	return page, c.Get(ctx, "/diagnostics?"+q.Values().Encode(), &page)
 }
 
 // StartServer starts an MCP server that was stopped, or that rests after

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"pointsman/gateway/control"
 	"pointsman/gateway/servers"
+	"pointsman/gateway/servers/diagnostics"
 )
 
 // Everybody may start and stop servers, and is told why one is not.
@@ -27,5 +29,20 @@ func TestServersAreStartedAndStopped(t *testing.T) {
 	var refused *control.RefusedError
 	if _, err := c.RestartServer(t.Context(), "x"); !errors.As(err, &refused) || refused.Status != 500 || err.Error() != "it went away" {
 		t.Errorf("restarted: %v", err)
+	}
+}
+
+func TestDiagnostics(t *testing.T) {
+	c := newRig(t).client
+	q := diagnostics.Query{Server: "a&b", Cursor: "c=", Max: 3, Wait: 2 * time.Second, Level: diagnostics.Debug}
+	page, err := c.Diagnostics(t.Context(), q)
+	if err != nil || page.Cursor != "c=" || page.Entries[0].Server != "a&b" || page.Entries[0].Level != diagnostics.Debug || page.Entries[0].Message != "2s" {
+		t.Errorf("the page is %+v, %v", page, err)
+	}
+	for _, q := range []diagnostics.Query{{Server: "nobody"}, {Server: "s", Max: 501}} {
+		var refused *control.RefusedError
+		if _, err := c.Diagnostics(t.Context(), q); !errors.As(err, &refused) || refused.Status != 400 {
+			t.Errorf("%+v: %v", q, err)
+		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"pointsman/gateway/loop"
 	"pointsman/gateway/models"
+	"pointsman/gateway/servers/diagnostics"
 )
 
 // Runner runs one chat request.
@@ -43,13 +44,16 @@ type Settings struct {
 
 // Options are what the door is made of.
 type Options struct {
-	Runner   Runner
-	Models   func() *models.Router
-	Status   func(ctx context.Context) any
-	Settings func() Settings
-	Version  string
-	Started  time.Time
-	Logger   *slog.Logger
+	Runner Runner
+	Models func() *models.Router
+	Status func(ctx context.Context) any
+	// Diagnostics reads what was kept of an MCP server. If nil, there is nothing
+	// to be read. A *diagnostics.QueryError is the caller's fault.
+	Diagnostics func(ctx context.Context, q diagnostics.Query) (diagnostics.Page, error)
+	Settings    func() Settings
+	Version     string
+	Started     time.Time
+	Logger      *slog.Logger
 	// Door and Trusted are for the control socket, which serves the same routes
 	// to our own programs: its name in the record, and no guard, since only the
 	// user can open it. Door empty means "http".
@@ -76,6 +80,9 @@ func New(opts Options) *Handler {
 	h.handle("/v1/models", http.MethodGet, h.models)
 	h.handle("/v1/models/{id...}", http.MethodGet, h.model)
 	h.handle("/v1/status", http.MethodGet, h.status)
+	if opts.Diagnostics != nil {
+		h.handle("/v1/diagnostics", http.MethodGet, h.diagnostics)
+	}
 	h.handle("/v1/chat/completions", http.MethodPost, h.chat)
 	h.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, &models.Error{Code: models.InvalidRequest, Status: http.StatusNotFound, Message: fmt.Sprintf("there is nothing at %s", r.URL.Path)})
@@ -139,6 +146,24 @@ func (h *Handler) health(w http.ResponseWriter, _ *http.Request) {
 
 func (h *Handler) status(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, h.opts.Status(r.Context()))
+}
+
+// diagnostics serves one page of an MCP server's records. It may wait for one.
+func (h *Handler) diagnostics(w http.ResponseWriter, r *http.Request) {
+	q, err := diagnostics.ParseQuery(r.URL.Query())
+	var page diagnostics.Page
+	if err == nil {
+		page, err = h.opts.Diagnostics(r.Context(), q)
+	}
+	var refused *diagnostics.QueryError
+	switch {
+	case errors.As(err, &refused):
+		writeError(w, &models.Error{Code: models.InvalidRequest, Status: http.StatusBadRequest, Param: refused.Param, Message: refused.Error()})
+	case err != nil:
+		writeError(w, &models.Error{Code: models.UpstreamError, Status: http.StatusInternalServerError, Message: err.Error()})
+	default:
+		writeJSON(w, http.StatusOK, page)
+	}
 }
 
 // modelObject is a model in OpenAI's shape, with what we know of it.

@@ -2,29 +2,31 @@ package servers
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pointsman/gateway/servers/diagnostics"
 )
 
 // maxPages bounds the pages of a tool list that are asked for.
 const maxPages = 1000
 
 // connect makes a connection, shakes hands and lists the tools, all within the
-// server's start time-out.
-func (s *server) connect(ctx context.Context) (*session, []Tool, error) {
+// server's start time-out. id is the connection's.
+func (s *server) connect(ctx context.Context, id string) (*session, []Tool, error) {
 	limit := s.startTimeout()
 	late := fmt.Errorf("it was not ready within %s (raise `startTimeout` if it needs longer)", limit)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()
-	sess := newSession(rand.Text())
+	sess := newSession(id)
 	err := s.open(ctx, sess)
 	var tools []Tool
 	if err == nil {
@@ -73,14 +75,14 @@ func (s *server) explain(ctx context.Context, sess *session, err error) error {
 func (s *server) open(ctx context.Context, sess *session) error {
 	switch s.kind {
 	case "http":
-		remote, err := s.newRemote(ctx)
+		remote, err := s.newRemote(ctx, sess.id)
 		if err != nil {
 			return err
 		}
 		sess.remote = remote
-		return sess.handshake(ctx, s.host, remote.streamable())
+		return sess.handshake(ctx, s, remote.streamable())
 	case "sse":
-		remote, err := s.newRemote(ctx)
+		remote, err := s.newRemote(ctx, sess.id)
 		if err != nil {
 			return err
 		}
@@ -99,8 +101,8 @@ func (s *server) open(ctx context.Context, sess *session) error {
 }
 
 func (s *server) openWire(ctx context.Context, sess *session, connect func(context.Context) (mcp.Connection, error)) error {
-	transport := &wireTransport{connect: connect, onEnd: sess.fail}
-	err := sess.handshake(ctx, s.host, transport)
+	transport := &wireTransport{connect: connect, onEnd: sess.fail, saw: func(arrow string, msg jsonrpc.Message) { s.noteMessage(sess.id, arrow, msg) }}
+	err := sess.handshake(ctx, s, transport)
 	sess.wire = transport.wire
 	return err
 }
@@ -122,12 +124,19 @@ func (s *server) startStdio(ctx context.Context, sess *session) (mcp.Connection,
 	if err != nil {
 		return nil, err
 	}
-	process, err := startProcess(cmd, s.host.guard, s.stderr)
+	follow := func(stderr io.Reader) { s.stderr.follow(stderr, s.noteStderr(sess.id)) }
+	process, err := startProcess(cmd, s.host.guard, follow)
 	if err != nil {
 		return nil, err
 	}
+	process.told = func(what string) { s.note(diagnostics.Debug, diagnostics.Lifecycle, sess.id, "%s", what) }
+	s.note(diagnostics.Debug, diagnostics.Lifecycle, sess.id, "started %s as process %d", cmd.Path, cmd.Process.Pid)
 	sess.process = process
-	return newStdioConn(process.stdout, process.stdin, process.stop, &s.junk), nil
+	junk := func(line []byte) {
+		s.junk.Add(1)
+		s.note(diagnostics.Warning, diagnostics.Protocol, sess.id, "a line on stdout is no JSON-RPC and was skipped: %s", line[:min(len(line), maxTailLine)])
+	}
+	return newStdioConn(process.stdout, process.stdin, process.stop, junk), nil
 }
 
 // command returns the entry's command, its references resolved, ready to start.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pointsman/gateway/servers/diagnostics"
 )
 
 const farewellTimeout = 1500 * time.Millisecond
@@ -36,10 +38,13 @@ type remote struct {
 	origin  *url.URL
 	headers http.Header
 	denied  atomic.Int32 // the last status, if it was 401 or 403
+
+	noted func(req *http.Request, resp *http.Response, err error, took time.Duration)
+	body  func(body []byte) // is shown what is sent
 }
 
 // newRemote resolves the entry's url and headers.
-func (s *server) newRemote(ctx context.Context) (*remote, error) {
+func (s *server) newRemote(ctx context.Context, connection string) (*remote, error) {
 	address, err := s.expand(ctx, "url", s.entry.URL)
 	if err != nil {
 		return nil, err
@@ -49,6 +54,10 @@ func (s *server) newRemote(ctx context.Context) (*remote, error) {
 		return nil, fmt.Errorf("reading url: it must be an http or https address")
 	}
 	r := &remote{base: s.host.opts.HTTPClient.Transport, origin: origin, headers: http.Header{}}
+	r.noted = func(req *http.Request, resp *http.Response, err error, took time.Duration) {
+		s.noteHTTP(connection, req, resp, err, took)
+	}
+	r.body = func(body []byte) { s.noteBody(diagnostics.HTTP, connection, sentArrow, body) }
 	if r.base == nil {
 		r.base = http.DefaultTransport
 	}
@@ -74,7 +83,7 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	for name, values := range callHeaders(req.Context()) {
 		req.Header[name] = values
 	}
-	if err := restoreMethod(req); err != nil {
+	if err := r.restoreMethod(req); err != nil {
 		return nil, err
 	}
 	if req.Method == http.MethodDelete { // the farewell, which must not hold us up
@@ -82,7 +91,9 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 		defer cancel()
 		req = req.WithContext(ctx)
 	}
+	began := time.Now()
 	resp, err := r.base.RoundTrip(req)
+	r.noted(req, resp, err, time.Since(began))
 	if err == nil {
 		r.note(resp.StatusCode)
 	}
@@ -121,7 +132,7 @@ func (r *remote) streamable() *mcp.StreamableClientTransport {
 // does not know, and gets its name back here.
 const rawPrefix = "pointsman:"
 
-func restoreMethod(req *http.Request) error {
+func (r *remote) restoreMethod(req *http.Request) error {
 	if req.Body == nil || req.Method != http.MethodPost {
 		return nil
 	}
@@ -131,6 +142,7 @@ func restoreMethod(req *http.Request) error {
 		return err
 	}
 	body = bytes.Replace(body, []byte(`"method":"`+rawPrefix), []byte(`"method":"`), 1)
+	r.body(body)
 	req.ContentLength = int64(len(body))
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"sync"
@@ -21,7 +22,8 @@ type process struct {
 	cmd    *exec.Cmd
 	group  group
 	guard  *guard
-	stdin  *os.File // our ends of its pipes
+	told   func(what string) // is told of what is done to end it
+	stdin  *os.File          // our ends of its pipes
 	stdout *os.File
 	stderr *os.File
 	exited chan struct{} // closed when the leader was waited for
@@ -31,10 +33,10 @@ type process struct {
 }
 
 // startProcess starts cmd in a group of its own, known to the guard, its stderr
-// going to the tail.
-func startProcess(cmd *exec.Cmd, guard *guard, stderr *tail) (*process, error) {
+// read by follow, which returns when it ends.
+func startProcess(cmd *exec.Cmd, guard *guard, follow func(stderr io.Reader)) (*process, error) {
 	guard.start()
-	p := &process{cmd: cmd, guard: guard, exited: make(chan struct{})}
+	p := &process{cmd: cmd, guard: guard, told: func(string) {}, exited: make(chan struct{})}
 	theirs, err := p.openPipes()
 	if err == nil {
 		p.group, err = startGroup(cmd)
@@ -48,7 +50,7 @@ func startProcess(cmd *exec.Cmd, guard *guard, stderr *tail) (*process, error) {
 	}
 	guard.add(cmd.Process.Pid)
 	p.wg.Go(p.wait)
-	p.wg.Go(func() { stderr.follow(p.stderr) })
+	p.wg.Go(func() { follow(p.stderr) })
 	return p, nil
 }
 
@@ -110,10 +112,13 @@ func (p *process) explain(err error) error {
 // sends TERM, then KILL. Only the first call acts; the others wait for it.
 func (p *process) stop() {
 	p.once.Do(func() {
+		p.told("closing its stdin")
 		p.stdin.Close()
 		if !p.goneWithin(stdinGrace) {
+			p.told("it did not end by itself: TERM")
 			p.group.terminate()
 			if !p.goneWithin(termGrace) {
+				p.told("it did not end: KILL")
 				p.group.kill()
 				p.goneWithin(killGrace)
 			}
@@ -122,6 +127,7 @@ func (p *process) stop() {
 		p.closePipes()
 		p.group.close()
 		p.wg.Wait()
+		p.told("its processes have ended")
 	})
 }
 

@@ -16,8 +16,9 @@ const shortestSecret = 6
 type redactor struct {
 	options *Options // whose Redact is applied, too; fixed at creation
 
-	mu     sync.Mutex // guards the fields below
-	values []string
+	mu      sync.Mutex // guards the fields below
+	values  []string
+	session string // the id of the last session with a remote server, or ""
 }
 
 // add notes what a reference was resolved to.
@@ -29,6 +30,16 @@ func (r *redactor) add(value string) {
 	}
 }
 
+// setSession notes the id of a session: who has it can speak in it.
+func (r *redactor) setSession(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.session = ""
+	if len(id) >= shortestSecret {
+		r.session = id
+	}
+}
+
 // clean returns text without credentials.
 func (r *redactor) clean(text string) string { return r.options.Redact(r.without(text)) }
 
@@ -36,6 +47,9 @@ func (r *redactor) clean(text string) string { return r.options.Redact(r.without
 func (r *redactor) without(text string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.session != "" {
+		text = strings.ReplaceAll(text, r.session, "[redacted]")
+	}
 	for _, value := range r.values {
 		text = strings.ReplaceAll(text, value, "[redacted]")
 	}

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -36,7 +37,8 @@ type server struct {
 	// Set by the host before run starts, under the host's lock.
 	cancel context.CancelFunc
 
-	failure Live // what was last told of a server that is not connected; run's own
+	failure    Live   // what was last told of a server that is not connected; run's own
+	connection string // the id of the attempt that runs, or ran last; run's own
 
 	mu      sync.Mutex // guards the fields below
 	live    Live
@@ -148,8 +150,9 @@ func (s *server) connectOnce(ctx context.Context) outcome {
 	case <-s.look: // and this, too
 	default:
 	}
+	s.connection = rand.Text()
 	s.setLive(Live{Status: Pending}, nil)
-	sess, tools, err := s.connect(ctx)
+	sess, tools, err := s.connect(ctx, s.connection)
 	if err != nil {
 		s.attemptFailed(ctx, err)
 		var crash *crashError
@@ -216,6 +219,7 @@ func (s *server) setLive(live Live, change func()) {
 	}
 	s.live = live
 	s.mu.Unlock()
+	s.noteLive(live)
 	s.host.opts.Logger.Log(context.Background(), s.levelOf(live), "MCP server", "server", s.name, "status", live.Status, "error", live.Error)
 	s.host.opts.OnChange()
 }

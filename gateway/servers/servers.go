@@ -43,6 +43,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pointsman/gateway/config"
+	"pointsman/gateway/servers/diagnostics"
 )
 
 // Options configures a Host.
@@ -94,6 +95,7 @@ type Host struct {
 	opts  Options
 	guard *guard
 	paths *pathFinder
+	notes diagnostics.Log
 	ran   atomic.Bool // Run was called
 
 	mu      sync.Mutex         // guards the fields below
@@ -205,6 +207,7 @@ func (h *Host) Apply(entries map[string]config.MCPServer, disabled []string) {
 		}
 	}
 	maps.DeleteFunc(h.stopped, func(name string, _ bool) bool { _, ok := wanted[name]; return !ok })
+	h.notes.Retain(func(name string) bool { _, ok := wanted[name]; return ok })
 	for name, entry := range wanted {
 		if h.servers[name] == nil {
 			s := newServer(h, name, entry, h.stopped[name])

@@ -73,7 +73,8 @@ func newSession(id string) *session {
 }
 
 // handshake connects the SDK's client over the transport.
-func (sess *session) handshake(ctx context.Context, h *Host, t mcp.Transport) error {
+func (sess *session) handshake(ctx context.Context, s *server, t mcp.Transport) error {
+	h := s.host
 	info := &mcp.Implementation{Name: "pointsman", Version: h.opts.Version}
 	caps := &mcp.ClientCapabilities{}
 	announceRoots(caps, h.opts.Roots)
@@ -88,11 +89,16 @@ func (sess *session) handshake(ctx context.Context, h *Host, t mcp.Transport) er
 			return err
 		}
 	}
+	if _, wired := t.(*wireTransport); !wired {
+		client.AddSendingMiddleware(s.notingMethods(sess.id, sentArrow, receivedArrow))
+		client.AddReceivingMiddleware(s.notingMethods(sess.id, receivedArrow, sentArrow))
+	}
 	cs, err := client.Connect(ctx, t, nil)
 	if err != nil {
 		return err
 	}
 	sess.cs = cs
+	s.secret.setSession(cs.ID())
 	if cs.InitializeResult().ProtocolVersion >= firstStateless {
 		sess.meta, err = requestMeta(info, cs.InitializeResult().ProtocolVersion, len(h.opts.Roots) > 0)
 	}

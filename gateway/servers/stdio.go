@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -33,8 +32,8 @@ const (
 type stdioConn struct {
 	in    *bufio.Reader
 	out   io.WriteCloser
-	end   func() // ends the process; may be called twice
-	junk  *atomic.Int64
+	end   func()            // ends the process; may be called twice
+	junk  func(line []byte) // is told of each line that was skipped
 	ready []jsonrpc.Message // rest of a batch; only Read touches it
 
 	queue     chan []byte
@@ -43,7 +42,7 @@ type stdioConn struct {
 	writer    sync.WaitGroup
 }
 
-func newStdioConn(in io.Reader, out io.WriteCloser, end func(), junk *atomic.Int64) *stdioConn {
+func newStdioConn(in io.Reader, out io.WriteCloser, end func(), junk func(line []byte)) *stdioConn {
 	c := &stdioConn{
 		in:     bufio.NewReaderSize(in, 64<<10),
 		out:    out,
@@ -73,7 +72,7 @@ func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 			return nil, err
 		}
 		if c.ready = decodeLine(line); len(c.ready) == 0 && len(line) > 0 {
-			c.junk.Add(1)
+			c.junk(line)
 		}
 	}
 	return nil, ctx.Err()

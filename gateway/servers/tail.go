@@ -52,8 +52,9 @@ func (t *tail) last() string {
 	return ""
 }
 
-// follow adds the lines of r, the long ones cut, until it ends.
-func (t *tail) follow(r io.Reader) {
+// follow adds the lines of r, the long ones cut, until it ends. also gets each
+// line, as it came.
+func (t *tail) follow(r io.Reader, also func(line string)) {
 	br := bufio.NewReaderSize(r, maxTailLine)
 	for {
 		line, more, err := br.ReadLine()
@@ -61,6 +62,7 @@ func (t *tail) follow(r io.Reader) {
 			return
 		}
 		t.add(string(line))
+		also(string(line))
 		for more && err == nil {
 			_, more, err = br.ReadLine()
 		}

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 
 	"pointsman/gateway/config"
@@ -30,7 +31,7 @@ func (h *Host) Try(ctx context.Context, name string, entry config.MCPServer, res
 	if s.kind == "" {
 		return Trial{State: NotConfigured, Error: "the entry has neither command nor url"}
 	}
-	sess, tools, err := s.connect(ctx)
+	sess, tools, err := s.connect(ctx, rand.Text())
 	if err != nil {
 		return Trial{State: stateOf(err), Error: s.secret.clean(err.Error()), Stderr: s.stderr.lines()}
 	}

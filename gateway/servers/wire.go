@@ -24,7 +24,8 @@ const firstWireID = 1 << 30
 // they are not decoded into types that lose fields, nor encoded twice.
 type wire struct {
 	mcp.Connection
-	onEnd func(error) // called once, with the reason, when the connection ends
+	onEnd func(error)                             // called once, with the reason, when the connection ends
+	saw   func(arrow string, msg jsonrpc.Message) // is shown each message
 
 	mu      sync.Mutex // guards the fields below
 	waiting map[int64]chan<- reply
@@ -41,6 +42,7 @@ type reply struct {
 type wireTransport struct {
 	connect func(ctx context.Context) (mcp.Connection, error)
 	onEnd   func(error)
+	saw     func(arrow string, msg jsonrpc.Message)
 	wire    *wire // set by Connect
 }
 
@@ -49,7 +51,7 @@ func (t *wireTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.wire = &wire{Connection: conn, onEnd: t.onEnd, waiting: map[int64]chan<- reply{}}
+	t.wire = &wire{Connection: conn, onEnd: t.onEnd, saw: t.saw, waiting: map[int64]chan<- reply{}}
 	return t.wire, nil
 }
 
@@ -61,11 +63,18 @@ func (w *wire) Read(ctx context.Context) (jsonrpc.Message, error) {
 			w.fail(err)
 			return nil, err
 		}
+		w.saw(receivedArrow, msg)
 		resp, ok := msg.(*jsonrpc.Response)
 		if !ok || !w.deliver(resp) {
 			return msg, nil
 		}
 	}
+}
+
+// Write sends a message.
+func (w *wire) Write(ctx context.Context, msg jsonrpc.Message) error {
+	w.saw(sentArrow, msg)
+	return w.Connection.Write(ctx, msg)
 }
 
 // Close ends the connection, and with it every request that waits.
@@ -129,7 +138,7 @@ func (w *wire) send(ctx context.Context, id int64, method string, p params) erro
 	if err != nil {
 		return err
 	}
-	return w.Connection.Write(ctx, &jsonrpc.Request{ID: rpcID, Method: method, Params: body})
+	return w.Write(ctx, &jsonrpc.Request{ID: rpcID, Method: method, Params: body})
 }
 
 func (w *wire) forget(id int64) {
@@ -148,7 +157,7 @@ func (w *wire) cancel(ctx context.Context, id int64, reason string) error {
 	if err != nil {
 		return err
 	}
-	return w.Connection.Write(ctx, &jsonrpc.Request{Method: "notifications/cancelled", Params: body})
+	return w.Write(ctx, &jsonrpc.Request{Method: "notifications/cancelled", Params: body})
 }
 
 // params are the parameters of tools/list or tools/call.

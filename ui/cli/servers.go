@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -30,7 +28,8 @@ func (a *app) serversCommand() *cobra.Command {
 	cmd.AddCommand(sub,
 		a.keepCommand("start", "Start an MCP server that was stopped, or that rests after crashes", (*control.Client).StartServer),
 		a.keepCommand("stop", "End an MCP server, and keep it stopped until it is started", (*control.Client).StopServer),
-		a.keepCommand("restart", "End an MCP server and start it anew", (*control.Client).RestartServer))
+		a.keepCommand("restart", "End an MCP server and start it anew", (*control.Client).RestartServer),
+		a.logsCommand())
 	return cmd
 }
 
@@ -62,10 +61,7 @@ func (a *app) keepCommand(verb, short string, keep keeping) *cobra.Command {
 // keep starts or stops a server of the resident, and fails when it is then not
 // as it was to be.
 func (a *app) keep(ctx context.Context, name string, keep keeping, asJSON bool) error {
-	client, err := a.resident(ctx)
-	if errors.Is(err, control.ErrNoResident) {
-		return fmt.Errorf("%w, and so no MCP server; start it with `pointsman serve`", err)
-	}
+	client, err := a.residentOfServers(ctx)
 	if err != nil {
 		return err
 	}

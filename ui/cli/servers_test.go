@@ -1,9 +1,12 @@
 package cli_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"pointsman/ui/cli"
 )
 
 // To list the servers starts none of them.
@@ -51,5 +54,45 @@ func TestServersStartStopRestart(t *testing.T) {
 	}
 	if got := r.must("servers", "stop", "scratch", "--json").out; !strings.Contains(got, `"status": "stopped"`) {
 		t.Errorf("it prints %s", got)
+	}
+}
+
+func TestServerLogs(t *testing.T) {
+	r := newRig(t, scratchConfig+"  gone: {command: /no/such/program}\n")
+	r.serve("--ask", "none")
+	if got := r.run("", "servers", "logs", "scratch"); got.code != 1 || got.out != "" || !strings.Contains(got.errors, "diagnostics: {mcp: info}") {
+		t.Errorf("off, it prints %+v", got)
+	}
+	for args, says := range map[string]string{"nobody": `"nobody"`, "scratch --level loud": "level"} {
+		if got := r.run("", append([]string{"servers", "logs"}, strings.Fields(args)...)...); got.code != 1 || !strings.Contains(got.errors, says) {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+
+	r = newRig(t, scratchConfig+"  gone: {command: /no/such/program}\ndiagnostics: {mcp: debug}\n")
+	r.serve("--ask", "none")
+	if got := r.must("servers", "logs", "gone", "--level", "error").out; !strings.Contains(got, " error   lifecycle failed: ") || !strings.Contains(got, "/no/such/program") {
+		t.Errorf("of a server that is not there it prints %s", got)
+	}
+	var entry struct{ Server, ConnectionID, Level, Category, Message string }
+	lines := strings.Split(r.must("servers", "logs", "scratch", "--json").out, "\n")
+	if err := json.Unmarshal([]byte(lines[0]), &entry); err != nil || entry.Server != "scratch" || entry.ConnectionID == "" || entry.Category != "lifecycle" || entry.Message != "pending" {
+		t.Errorf("the first record is %+v, %v", entry, err)
+	}
+	var out, errs syncBuffer
+	ctx, interrupt := context.WithCancel(t.Context())
+	code := make(chan int, 1)
+	go func() {
+		code <- cli.Run(ctx, r.options(strings.NewReader(""), &out, &errs, []string{"servers", "logs", "scratch", "--follow"}))
+	}()
+	connected := func(times int) func() bool {
+		return func() bool { return strings.Count(out.String(), " lifecycle connected\n") == times }
+	}
+	eventually(t, "what was is printed", connected(1))
+	r.must("servers", "restart", "scratch")
+	eventually(t, "what happens is printed", connected(2))
+	interrupt()
+	if got := <-code; got != 0 || errs.String() != "" {
+		t.Errorf("interrupted, it ends with %d and says %s", got, &errs)
 	}
 }
