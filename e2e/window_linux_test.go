@@ -294,7 +294,8 @@ func (p *pointsman) testKilled(t *testing.T, s screen) {
 	var again pane
 	await(t, "the window of another process", func() bool {
 		again = pane{s, s.visible(approvalTitle)}
-		return again.id != "" && s.do("getwindowpid", again.id) != strconv.Itoa(pid)
+		other, err := s.xdotool("getwindowpid", again.id) // the killed one's may go just now
+		return err == nil && other != strconv.Itoa(pid)
 	})
 	expect(t, "the folder is there", p.exists("killed"), false)
 	time.Sleep(arming)

@@ -249,8 +249,14 @@ func TestRulesAreRemovedAndRestored(t *testing.T) {
 	if err := w.RestoreRule(t.Context(), rule); err != nil {
 		t.Fatal(err)
 	}
-	if rules = must[[]approvals.Rule](t)(w.Rules(t.Context())); len(rules) != 1 || rules[0].Arguments != rule.Arguments {
-		t.Errorf("restored: %+v", rules)
+	// The change before may be taken in just now, and then this one.
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if rules = must[[]approvals.Rule](t)(w.Rules(t.Context())); len(rules) == 1 && rules[0].Arguments == rule.Arguments {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("restored: %+v", rules)
+		}
 	}
 	text, err := os.ReadFile(d.configPath)
 	if err != nil || !strings.Contains(string(text), rule.ID) {

@@ -3,15 +3,13 @@ package ui
 import (
 	"testing"
 
-	"fyne.io/fyne/v2/test"
 
 	"pointsman/gateway/control"
 	"pointsman/ui/model"
 	"pointsman/ui/theme"
 )
 
-// The screens look as they were looked at. A picture that differs is left in
-// testdata/failed; when it is the better one, it takes the place of the old one.
+// The screens look as they were looked at.
 func TestSettingsPictures(t *testing.T) {
 	const rules = `approvals:
   rules:
@@ -50,7 +48,7 @@ func TestSettingsPictures(t *testing.T) {
 				b := newWindowBench(t, tt.options)
 				tt.act(b)
 				b.ui.wear(face)
-				test.AssertRendersToImage(t, tt.name+"-"+string(face)+".png", b.ui.main.window.Canvas())
+				looksLike(t, tt.name+"-"+string(face)+".png", b.ui.main.window.Canvas())
 			})
 		}
 	}
