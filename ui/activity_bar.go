@@ -122,23 +122,16 @@ func (c *choice) add(label, value string) {
 	if slices.Contains(c.values, value) {
 		return
 	}
-	if label = shortLabel(label); slices.Contains(c.labels, label) {
+	if label = model.Shorten(label, longestChoice); slices.Contains(c.labels, label) {
 		label += " (another)"
 	}
 	c.labels, c.values = append(c.labels, label), append(c.values, value)
 	c.pick.SetOptions(c.labels)
 }
 
-// longestChoice is how many characters of a choice are shown: the list is as
-// wide as its longest.
+// longestChoice is how many columns of a choice are shown: the list is as wide as
+// its longest.
 const longestChoice = 36
-
-func shortLabel(label string) string {
-	if runes := []rune(label); len(runes) > longestChoice {
-		return string(runes[:longestChoice-1]) + "…"
-	}
-	return label
-}
 
 // reset offers nothing but any value. What is chosen stays so.
 func (c *choice) reset() {

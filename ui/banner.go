@@ -26,7 +26,7 @@ type bannerBox struct {
 
 	shown    []model.Banner
 	state    model.State
-	now      model.Configuration
+	now      control.Settings
 	keychain string // why it cannot be used; "" when it can
 	failed   string // what a button could not do
 }
@@ -36,7 +36,7 @@ func newBannerBox(u *UI, open func(string)) *bannerBox {
 }
 
 // set shows what there is to say about the program and its configuration.
-func (b *bannerBox) set(state model.State, now model.Configuration) {
+func (b *bannerBox) set(state model.State, now control.Settings) {
 	b.state, b.now = state, now
 	b.refresh()
 }
@@ -145,7 +145,7 @@ func (b *bannerBox) change(decide func(context.Context) (control.Settings, error
 		}
 		b.done(err)
 		if now.Config != nil {
-			b.ui.main.configure(model.Configuration(now))
+			b.ui.main.configure(now)
 		}
 	})
 }

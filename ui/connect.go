@@ -6,6 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
+	"pointsman/gateway/control"
 	"pointsman/ui/model"
 	"pointsman/ui/part"
 )
@@ -40,4 +41,4 @@ func (s *connectScreen) enter(ctx context.Context) {
 }
 
 // watch shows where the program is reached.
-func (s *connectScreen) watch(state model.State, _ model.Configuration) { s.address.setEndpoint(state) }
+func (s *connectScreen) watch(state model.State, _ control.Settings) { s.address.setEndpoint(state) }

@@ -55,7 +55,7 @@ func (s *settingsScreen) content() fyne.CanvasObject {
 func (s *settingsScreen) enter(ctx context.Context) { s.key.load(ctx) }
 
 // watch shows the program and its configuration as they are now.
-func (s *settingsScreen) watch(state model.State, now model.Configuration) {
+func (s *settingsScreen) watch(state model.State, now control.Settings) {
 	s.form.ShowState(state)
 	if now.Config != nil {
 		s.form.Show(now)
@@ -122,15 +122,15 @@ func (s *settingsScreen) sent(field *model.SettingField, entered string, now con
 	var invalid *control.InvalidError
 	switch {
 	case errors.As(err, &conflict):
-		s.ui.main.configure(model.Configuration(conflict.Current))
+		s.ui.main.configure(conflict.Current)
 		s.save(field) // unless the file's own change is to this field: then the person is asked
 	case errors.As(err, &invalid):
 		s.form.Refused(field, invalid.Problems, invalid.Message)
 	case err != nil:
 		s.form.Refused(field, nil, err.Error())
 	default:
-		s.form.Done(field, entered, model.Configuration(now))
-		s.ui.main.configure(model.Configuration(now))
+		s.form.Done(field, entered, now)
+		s.ui.main.configure(now)
 	}
 	s.refresh()
 }
@@ -151,7 +151,7 @@ func (s *settingsScreen) repair() {
 }
 
 // faceOf is the theme that a configuration chooses.
-func faceOf(now model.Configuration) theme.Choice {
+func faceOf(now control.Settings) theme.Choice {
 	if now.Config == nil {
 		return theme.System
 	}

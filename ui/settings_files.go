@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"pointsman/gateway/config"
+	"pointsman/gateway/control"
 	"pointsman/ui/model"
 	"pointsman/ui/part"
 	"pointsman/ui/theme"
@@ -32,7 +33,7 @@ func newFilesCard(u *UI) *filesCard {
 }
 
 // show shows where the files are.
-func (c *filesCard) show(now model.Configuration, home config.Home) {
+func (c *filesCard) show(now control.Settings, home config.Home) {
 	files := model.Files(now, home)
 	if slices.Equal(files, c.lines) {
 		return

@@ -30,7 +30,7 @@ type screen interface {
 type watcher interface {
 	// watch tells what they are, and each change while the page is before the
 	// user. now.Config is nil while it is not known.
-	watch(state model.State, now model.Configuration)
+	watch(state model.State, now control.Settings)
 }
 
 // The screens by their names in the navigation.
@@ -88,7 +88,7 @@ type mainWindow struct {
 	banners *bannerBox
 	status  *widget.Label
 	state   model.State
-	now     model.Configuration
+	now     control.Settings
 	greet   bool // the first steps come up when nothing turns out to be configured
 }
 
@@ -224,11 +224,11 @@ func (m *mainWindow) set(s seen) {
 		m.configure(m.now)
 		return
 	}
-	m.configure(model.Configuration(s.settings))
+	m.configure(s.settings)
 }
 
 // configure shows the configuration.
-func (m *mainWindow) configure(now model.Configuration) {
+func (m *mainWindow) configure(now control.Settings) {
 	m.now = now
 	m.ui.heed(now)
 	m.banners.set(m.state, now)

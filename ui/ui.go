@@ -87,7 +87,7 @@ func New(app fyne.App, opts Options) *UI {
 }
 
 // heed does what the configuration says of all windows.
-func (u *UI) heed(now model.Configuration) {
+func (u *UI) heed(now control.Settings) {
 	if now.Config == nil {
 		return // it is not known yet: what held before does
 	}
@@ -115,7 +115,7 @@ func (u *UI) dress(ctx context.Context) {
 		u.log.Warn("reading the chosen theme; the system's is taken", "error", err)
 		return
 	}
-	u.heed(model.Configuration(settings))
+	u.heed(settings)
 }
 
 // Run shows what the resident asks for and what waits, until the resident goes,

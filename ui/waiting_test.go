@@ -8,6 +8,7 @@ import (
 
 	"pointsman/approvals"
 	"pointsman/gateway/config"
+	"pointsman/gateway/control"
 	"pointsman/ui/model"
 )
 
@@ -34,7 +35,7 @@ func TestAnnounce(t *testing.T) {
 			u := New(test.NewTempApp(t), Options{Announce: c.announce})
 			cfg := config.Default()
 			cfg.Desktop.Notify = c.notify
-			u.heed(model.Configuration{Config: cfg})
+			u.heed(control.Settings{Config: cfg})
 			u.announce(c.before)
 			var want *fyne.Notification
 			if c.told {

@@ -20,7 +20,7 @@ import (
 // skipped.
 type welcomeScreen struct {
 	ui    *UI
-	now   model.Configuration
+	now   control.Settings
 	step  int
 	cards []fyne.CanvasObject
 	signs *fyne.Container
@@ -69,7 +69,7 @@ func (s *welcomeScreen) enter(ctx context.Context) {
 }
 
 // watch shows which steps are done.
-func (s *welcomeScreen) watch(state model.State, now model.Configuration) {
+func (s *welcomeScreen) watch(state model.State, now control.Settings) {
 	s.now = now
 	s.address.setEndpoint(state)
 	s.models.show(now.Config)
@@ -141,7 +141,7 @@ func (s *welcomeScreen) edit(edits func(*config.Config) []config.Edit, done func
 	change(s.ui, edits, func(now control.Settings, err error) {
 		s.fail(err)
 		if err == nil {
-			s.ui.main.configure(model.Configuration(now))
+			s.ui.main.configure(now)
 		}
 		done(err)
 	})

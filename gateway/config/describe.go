@@ -195,7 +195,7 @@ func eachSettable(v reflect.Value, path string, replace func(v reflect.Value, pa
 func plain(v reflect.Value) any {
 	switch x := v.Interface().(type) {
 	case Duration:
-		return shortDuration(time.Duration(x))
+		return x.String()
 	case time.Time:
 		return x
 	}

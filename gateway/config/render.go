@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -16,8 +15,6 @@ import (
 // element is left out. Secrets are written as they are.
 func nodeOf(v reflect.Value) (*yaml.Node, error) {
 	switch x := v.Interface().(type) {
-	case Duration:
-		return scalarNode("!!str", shortDuration(time.Duration(x))), nil
 	case Secret:
 		return scalarNode("!!str", string(x)), nil
 	case encoding.TextMarshaler:
@@ -72,18 +69,6 @@ func floatNode(f float64) *yaml.Node {
 		return scalarNode("!!float", text)
 	}
 	return scalarNode("!!int", text)
-}
-
-// shortDuration is 5m rather than 5m0s.
-func shortDuration(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
 
 func structNode(v reflect.Value) (*yaml.Node, error) {

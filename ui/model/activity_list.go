@@ -249,10 +249,10 @@ func plan(r *Run) string {
 func RunDetail(r *Run, state string, now time.Time) string {
 	parts := []string{state, Elapsed(r.Elapsed(now)), OneLine(r.Model), r.Began.In(now.Location()).Format("2 Jan 15:04")}
 	if r.Rounds > 0 {
-		parts = append(parts, plural(int64(r.Rounds), "round"))
+		parts = append(parts, CountOf(r.Rounds, "round"))
 	}
 	if r.Tokens > 0 {
-		parts = append(parts, plural(r.Tokens, "token"), cost(r.CostUSD))
+		parts = append(parts, CountOf(r.Tokens, "token"), cost(r.CostUSD))
 	}
 	return join(parts...)
 }

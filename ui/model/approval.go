@@ -34,7 +34,7 @@ func ViewOf(req approvals.Request) ApprovalView {
 		Heading:  fmt.Sprintf("%s of %s wants to run", named(req.Tool, longestTool), named(req.Server, longestServer)),
 		For:      forWhom(req),
 		Why:      why(req),
-		PlanStep: Shorten(approvals.Visible(req.PlanStep), longestReason),
+		PlanStep: shown(req.PlanStep, longestReason),
 		Class:    WordsOf(req.Class),
 		Held:     Held(req.Class),
 	}
@@ -97,12 +97,11 @@ func part(word, value string) string {
 	if value == "" {
 		return ""
 	}
-	return word + " " + Shorten(approvals.Visible(value), longestPart)
+	return word + " " + shown(value, longestPart)
 }
 
 func why(req approvals.Request) string {
-	evidence := Shorten(approvals.Visible(strings.Join(req.Evidence, "; ")), longestReason)
-	return join(evidence, Shorten(approvals.Visible(req.Reason), longestReason))
+	return join(shown(strings.Join(req.Evidence, "; "), longestReason), shown(req.Reason, longestReason))
 }
 
 // named is a name for a line, never empty.
@@ -110,8 +109,12 @@ func named(name string, most int) string {
 	if name == "" {
 		return "(no name)"
 	}
-	return Shorten(approvals.Visible(name), most)
+	return shown(name, most)
 }
+
+// shown is a text that is not ours, in at most so many columns, with nothing
+// hidden in it.
+func shown(text string, most int) string { return Shorten(approvals.Visible(text), most) }
 
 // Shorten cuts the middle out of a text of more than most columns: what differs
 // often stands at its end.

@@ -3,6 +3,8 @@ package model
 import (
 	"slices"
 	"strings"
+
+	"pointsman/gateway/control"
 )
 
 // BannerKind is how much a banner matters.
@@ -41,7 +43,7 @@ type Banner struct {
 
 // Banners are what a person should know whatever screen they look at, weightiest
 // first. keychain says why the keychain cannot be used; "" when it can.
-func Banners(s State, now Configuration, keychain string) []Banner {
+func Banners(s State, now control.Settings, keychain string) []Banner {
 	var banners []Banner
 	add := func(when bool, b Banner) {
 		if when {

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -79,14 +78,6 @@ func aboutServer(s servers.Status) string {
 		about = append(about, "writes to its output what is no message")
 	}
 	return strings.Join(about, " · ")
-}
-
-// CountOf says how many: "1 tool", "12 tools".
-func CountOf(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // longestText is how many characters of a text are shown where there is one

@@ -6,24 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"pointsman/gateway/config"
 )
-
-// Configuration is the configuration as a form shows it: control.Settings, which
-// converts to it.
-type Configuration struct {
-	Path     string
-	Revision string
-	Config   *config.Config // nil: not known yet
-	Set      map[string]string
-	Problems []config.Problem
-	Held     []string
-	Restart  []string
-	Fault    []string
-	Log      string
-}
 
 // SettingKind is how a setting is entered.
 type SettingKind int
@@ -159,7 +144,7 @@ const (
 func timeoutSetting() Setting {
 	return Setting{
 		Path: "approvals.timeout", Label: "Time to answer", Hint: "A call that nobody answers in time does not run. Such as 90s, 5m or 1h.",
-		read: func(c *config.Config) string { return shortDuration(time.Duration(c.Approvals.Timeout)) },
+		read: func(c *config.Config) string { return c.Approvals.Timeout.String() },
 		value: func(_ *config.Config, text string) (any, error) {
 			var d config.Duration
 			if err := d.UnmarshalText([]byte(text)); err != nil {
@@ -168,18 +153,6 @@ func timeoutSetting() Setting {
 			return d, nil
 		},
 	}
-}
-
-// shortDuration is a duration without the parts that are zero: 5m, not 5m0s.
-func shortDuration(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
 
 // listenSetting is the port of gateway.listen; the host stays what it is.

@@ -9,16 +9,17 @@ import (
 	"time"
 
 	"pointsman/gateway/config"
+	"pointsman/gateway/control"
 	"pointsman/ui/model"
 )
 
 // configured is a configuration that differs from the default one as told.
-func configured(revision string, edit func(*config.Config)) model.Configuration {
+func configured(revision string, edit func(*config.Config)) control.Settings {
 	c := config.Default()
 	if edit != nil {
 		edit(c)
 	}
-	return model.Configuration{Revision: revision, Config: c}
+	return control.Settings{Revision: revision, Config: c}
 }
 
 func rounds(n int) func(*config.Config) { return func(c *config.Config) { c.Tools.MaxRounds = n } }
@@ -255,7 +256,7 @@ func TestSettingsAreThoseOfTheConfiguration(t *testing.T) {
 	form := model.NewSettingsForm()
 	for _, field := range form.Fields() {
 		now := store.Snapshot()
-		form.Show(model.Configuration{Revision: now.Revision, Config: now.Config})
+		form.Show(control.Settings{Revision: now.Revision, Config: now.Config})
 		other := map[bool]string{true: model.Off, false: model.On}[field.Text == model.On]
 		switch {
 		case field.Kind == model.ChoiceSetting:
@@ -279,7 +280,7 @@ func TestSettingsAreThoseOfTheConfiguration(t *testing.T) {
 			t.Errorf("%s: %v", field.Path, err)
 		}
 		now = store.Snapshot()
-		form.Done(field, other, model.Configuration{Revision: now.Revision, Config: now.Config})
+		form.Done(field, other, control.Settings{Revision: now.Revision, Config: now.Config})
 		if field.Text != other || !field.Saved {
 			t.Errorf("%s: entered %q, read back %q", field.Path, other, field.Text)
 		}
@@ -293,7 +294,7 @@ func TestSettingsAreThoseOfTheConfiguration(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	home := config.Home{State: "/state"}
-	files := model.Files(model.Configuration{Path: "/etc/p/config.yaml", Log: "/logs/p.log"}, home)
+	files := model.Files(control.Settings{Path: "/etc/p/config.yaml", Log: "/logs/p.log"}, home)
 	want := []model.File{{"Configuration", "/etc/p/config.yaml", "/etc/p"}, {"State", "/state", "/state"}, {"Journal", "/state/journal.db", "/state"}, {"Log", "/logs/p.log", "/logs"}}
 	for i, file := range files {
 		file.Path, file.Folder = filepath.ToSlash(file.Path), filepath.ToSlash(file.Folder)
@@ -301,7 +302,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("file %d is %+v, want %+v", i, file, want[i])
 		}
 	}
-	if log := model.Files(model.Configuration{}, home)[3]; log.Folder != "" || log.Path == "" {
+	if log := model.Files(control.Settings{}, home)[3]; log.Folder != "" || log.Path == "" {
 		t.Errorf("without a log it says %+v", log)
 	}
 }

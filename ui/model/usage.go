@@ -138,12 +138,12 @@ func bar(label string, t journal.Tally, m Measure, of amount) Bar {
 
 // hint says all that a bar stands for in one line.
 func hint(t journal.Tally, cells []string) string {
-	said := []string{plural(t.Calls, "call")}
+	said := []string{CountOf(t.Calls, "call")}
 	if t.Runs > 0 {
-		said = append(said, plural(t.Runs, "run"), cells[1]+" tokens ("+Count(t.PromptTokens)+" in, "+Count(t.CompletionTokens)+" out)", cells[2])
+		said = append(said, CountOf(t.Runs, "run"), cells[1]+" tokens ("+Count(t.PromptTokens)+" in, "+Count(t.CompletionTokens)+" out)", cells[2])
 	}
 	if t.Unpriced > 0 {
-		said = append(said, plural(t.Unpriced, "run")+" at no known price")
+		said = append(said, CountOf(t.Unpriced, "run")+" at no known price")
 	}
 	return join(append(said, cells[3])...)
 }
@@ -197,6 +197,14 @@ func Count(n int64) string {
 	return b.String()
 }
 
+// CountOf says how many: "1 tool", "12,345 tools".
+func CountOf[N int | int64](n N, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return Count(int64(n)) + " " + what + "s"
+}
+
 // UsageFigures are the sums of a span, as its headline: each a number and what
 // it counts.
 func UsageFigures(u *journal.Usage) [][2]string {
@@ -232,22 +240,15 @@ func AnswersLine(a journal.Answers) string {
 	if a == (journal.Answers{}) {
 		return "No call needed an answer."
 	}
-	said := fmt.Sprintf("You were asked about %s.", plural(a.Asked(), "call"))
+	said := fmt.Sprintf("You were asked about %s.", CountOf(a.Asked(), "call"))
 	if a.Edited > 0 {
-		said += fmt.Sprintf(" %s with other arguments.", plural(a.Edited, "call")+" allowed")
+		said += fmt.Sprintf(" %s with other arguments.", CountOf(a.Edited, "call")+" allowed")
 	}
 	if a.ByRule > 0 {
-		said += fmt.Sprintf(" A remembered rule answered for %s.", plural(a.ByRule, "call"))
+		said += fmt.Sprintf(" A remembered rule answered for %s.", CountOf(a.ByRule, "call"))
 	}
 	if a.BySetting > 0 {
-		said += fmt.Sprintf(" The configuration answered for %s.", plural(a.BySetting, "call"))
+		said += fmt.Sprintf(" The configuration answered for %s.", CountOf(a.BySetting, "call"))
 	}
 	return said
-}
-
-func plural(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return Count(n) + " " + what + "s"
 }

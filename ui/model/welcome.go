@@ -36,7 +36,7 @@ func NeedsKey(provider string) bool { return !slices.Contains(keyless, provider)
 func ProviderEdits(c *config.Config, name string) []config.Edit {
 	provider := c.Providers[name]
 	if NeedsKey(name) {
-		provider.APIKey = config.Secret("keychain:" + name)
+		provider.APIKey = config.Secret(keychainScheme + name)
 	}
 	return []config.Edit{{Path: []string{"providers", name}, Value: provider}}
 }
@@ -48,7 +48,7 @@ func DefaultModelEdits(model string) []config.Edit {
 
 // ScratchEdits are what adds the scratch server, which comes with the program.
 func ScratchEdits() []config.Edit {
-	return []config.Edit{{Path: []string{"mcpServers", "scratch"}, Value: config.MCPServer{Type: "builtin"}}}
+	return []config.Edit{{Path: []string{"mcpServers", "scratch"}, Value: config.MCPServer{Type: builtinType}}}
 }
 
 // ModelOf is how a provider's own name of a model is asked for.
