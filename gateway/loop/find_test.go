@@ -51,6 +51,8 @@ func TestTooManyToolsOfferTheRelevant(t *testing.T) {
 		{"the system's words do not count", `{"role":"system","content":"weather weather"},{"role":"user","content":"gears"}`, "", "depot__list_axles depot__list_gears weather__get_forecast find_tools update_plan"},
 		{"what was called stays", `{"role":"user","content":"gears"},{"role":"assistant","tool_calls":[{"id":"x","type":"function","function":{"name":"weather__get_pollen","arguments":"{}"}}]},{"role":"tool","tool_call_id":"x","content":"much"}`, "",
 			"depot__list_axles depot__list_gears weather__get_pollen find_tools update_plan"},
+		{"what must be called", `{"role":"user","content":"gears"}`, `,"tool_choice":{"type":"function","function":{"name":"weather__get_pollen"}}`,
+			"depot__list_axles depot__list_gears weather__get_pollen find_tools update_plan"},
 		{"beside the caller's tools", `{"role":"user","content":"weather"}`, `,"tools":[{"type":"function","function":{"name":"weather__get_pollen"}},{"type":"function","function":{"name":"find_tools"}}]`,
 			"weather__get_pollen find_tools depot__list_axles depot__list_bolts weather__get_forecast update_plan"},
 	} {

@@ -66,6 +66,9 @@ func (r *run) toolList() ([]byte, error) {
 		}
 		return nil, models.Invalid("tools", "tools must be a list")
 	}
+	if choice := r.body.Get("tool_choice"); choice.IsObject() {
+		r.wanted[toolName(choice)] = true
+	}
 	limited := r.loop.opts.Catalogue().Limited()
 	if len(r.body.Elements("tools")) > 0 {
 		r.caller = r.body.Raw("tools")

@@ -10,20 +10,20 @@ import (
 type kind int
 
 const (
-	null kind = iota
-	boolean
+	boolean kind = iota
 	integer
 	number
 	text
 	array
 	object
+	null // last, as models take the first alternative for the usual one
 )
 
 // kindNames are the types as schemas write them, by kind.
-var kindNames = [...]string{"null", "boolean", "integer", "number", "string", "array", "object"}
+var kindNames = [...]string{"boolean", "integer", "number", "string", "array", "object", "null"}
 
 // everyKind are the kinds that together are every value.
-var everyKind = []kind{null, boolean, number, text, array, object}
+var everyKind = []kind{boolean, number, text, array, object, null}
 
 // node is a schema as the values it allows: those of any of its shapes, and none
 // without shapes. Nodes and shapes are shared, and do not change once they are
