@@ -50,6 +50,9 @@ var fitCases = []struct {
 
 	{name: "allOf at the root", raw: `{"allOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},{"properties":{"a":{"maxLength":3},"b":{"type":"integer"}}}]}`,
 		want: `{"properties":{"a":{"maxLength":3,"type":"string"},"b":{"type":"integer"}},"required":["a"],"type":"object"}`},
+	{name: "the tighter of two bounds", raw: prop(`{"allOf":[{"type":"array","minItems":1,"maxItems":3},{"type":"array","uniqueItems":true,"minItems":2,"maxItems":5}]}`),
+		want: wantProp(`{"items":{},"maxItems":3,"minItems":2,"type":"array","uniqueItems":true}`)},
+	{name: "the tighter of two bounds, the other way", raw: prop(`{"allOf":[{"type":"number","minimum":2,"maximum":5},{"type":"integer","minimum":1,"maximum":3}]}`), want: wantProp(`{"maximum":3,"minimum":2,"type":"integer"}`)},
 	{name: "anyOf at the root", raw: `{"type":"object","properties":{"id":{"type":"string"},"name":{"type":"string"}},"anyOf":[{"required":["id"]},{"required":["name"]}]}`,
 		want: `{"additionalProperties":false,"properties":{"input":{"anyOf":[{"properties":{"id":{"type":"string"},"name":{"type":"string"}},"required":["id"],"type":"object"},` +
 			`{"properties":{"id":{"type":"string"},"name":{"type":"string"}},"required":["name"],"type":"object"}]}},"required":["input"],"type":"object"}`,
@@ -70,6 +73,9 @@ var fitCases = []struct {
 	{name: "an anchor", raw: `{"properties":{"a":{"$ref":"#x"}},"$defs":{"k":{"$anchor":"x","type":"null"}}}`, want: wantProp(`{"type":"null"}`)},
 	{name: "an id", raw: `{"$id":"https://a.test/root.json","properties":{"a":{"$ref":"other.json#/$defs/x"}},"$defs":{"k":{"$id":"other.json","$defs":{"x":{"type":"null"}}}}}`,
 		want: wantProp(`{"type":"null"}`)},
+	{name: "an anchor of an id", raw: `{"$id":"https://a.test/root.json","properties":{"a":{"$ref":"other.json#x"}},"$defs":{"m":{"$anchor":"x","type":"string"},"k":{"$id":"other.json","$defs":{"y":{"$anchor":"x","type":"null"}}}}}`,
+		want: wantProp(`{"type":"null"}`)},
+	{name: "a reference relative to an id", raw: `{"properties":{"a":{"$id":"https://b.test/","$ref":"#/$defs/x","$defs":{"x":{"type":"null"}}}},"$defs":{"x":{"type":"string"}}}`, want: wantProp(`{"type":"null"}`)},
 	{name: "recursion", raw: `{"properties":{"a":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"object","properties":{"v":{"type":"string"},"next":{"$ref":"#/$defs/n"}}}}}`,
 		want:   wantProp(`{"properties":{"next":{"properties":{"next":{"description":"Nested in the same way.","type":"object"},"v":{"type":"string"}},"type":"object"},"v":{"type":"string"}},"type":"object"}`),
 		looser: "next: it holds itself"},
