@@ -31,6 +31,7 @@ require (
 )
 
 require github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
+require github.com/jezek/xgb v1.1.1
 
 require (
 	beforefyne v0.0.0

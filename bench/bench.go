@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -22,20 +21,9 @@ type bench struct {
 	rep      *report
 }
 
-func newBench(opts options, s *stage, progress io.Writer) *bench {
-	rep := &report{Version: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU()}
-	for _, t := range s.targets {
-		rep.Targets = append(rep.Targets, t.name)
-	}
-	return &bench{opts: opts, stage: s, progress: progress, rep: rep}
-}
-
 // run measures all there is to measure.
-func (b *bench) run(ctx context.Context) (*report, error) {
-	steps := []struct {
-		name string
-		run  func(context.Context) error
-	}{
+func (b *bench) run(ctx context.Context) error {
+	return runSteps(ctx, b.progress, []step{
 		{"idle memory", b.idle("resident memory, idle, fresh", b.opts.settle, atMost(45))},
 		{"added latency", b.added("added latency", false)},
 		{"first token", b.added("first token added", true)},
@@ -48,14 +36,24 @@ func (b *bench) run(ctx context.Context) (*report, error) {
 		{"whole streams", b.whole},
 		{"idle memory after the load", b.idle("resident memory, idle, after the load", afterLoad, nothing)},
 		{"cold starts", b.coldStarts},
-	}
+	})
+}
+
+// step is one measurement.
+type step struct {
+	name string
+	run  func(context.Context) error
+}
+
+// runSteps measures one after the other, and says which.
+func runSteps(ctx context.Context, progress io.Writer, steps []step) error {
 	for _, step := range steps {
-		fmt.Fprintf(b.progress, "measuring %s …\n", step.name)
+		fmt.Fprintf(progress, "measuring %s …\n", step.name)
 		if err := step.run(ctx); err != nil {
-			return nil, fmt.Errorf("measuring %s: %w", step.name, err)
+			return fmt.Errorf("measuring %s: %w", step.name, err)
 		}
 	}
-	return b.rep, nil
+	return nil
 }
 
 // afterLoad is how long processes rest before their memory is read again: a

@@ -1,10 +1,13 @@
 // Command bench measures what the gateway costs. It starts a mock provider, a
 // bare httputil.ReverseProxy and `pointsman serve`, each in a process of its
-// own, sends all of them the same requests in turns, and prints one table.
+// own, sends all of them the same requests in turns, and prints one table. Then
+// it starts `pointsman` in a desktop session of its own, and measures the tray
+// and the windows.
 //
-//	go run ./bench             # three minutes
-//	go run ./bench -short      # forty seconds
-//	go run ./bench -json       # figures for a program
+//	go run ./bench                # six minutes
+//	go run ./bench -short         # a minute and a half
+//	go run ./bench -desktop only  # the tray and the windows
+//	go run ./bench -json          # figures for a program
 //
 // The driver, the provider and the gateway share this machine, so absolute
 // figures drift: what counts is the ratio to the bare proxy in the same run. It
@@ -26,6 +29,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"time"
 )
 
@@ -50,6 +54,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			return runProxy(args[1:], stdin, stdout)
 		case "tools":
 			return runTools(ctx)
+		case "desktop":
+			return runDesktop(ctx, args[1:], stdout, stderr)
 		}
 	}
 	debug.SetGCPercent(400) // the driver shares the machine with what it measures
@@ -81,21 +87,32 @@ type options struct {
 	starts  int           // cold starts
 	settle  time.Duration // before idle memory is read
 	streams int           // that must arrive whole
+
+	desktop string        // all, only or none: the tray and the windows
+	popups  int           // of each kind
+	idle    time.Duration // that an idle program is looked at
+	short   bool
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
-	opts := options{rounds: 4, slice: time.Second, cycles: 300, starts: 10, settle: 3 * time.Second, streams: 2000}
+	opts := options{rounds: 4, slice: time.Second, cycles: 300, starts: 10, settle: 3 * time.Second, streams: 2000,
+		popups: 10, idle: time.Minute}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	short := flags.Bool("short", false, "measure less, in forty seconds")
+	flags.BoolVar(&opts.short, "short", false, "measure less, in a minute and a half")
 	full := flags.Bool("full", false, "check 10,000 streams")
 	flags.BoolVar(&opts.json, "json", false, "print the figures as JSON")
+	flags.StringVar(&opts.desktop, "desktop", "all", "measure the tray and the windows, too: `all, only or none`")
 	flags.StringVar(&opts.binary, "binary", "", "the pointsman `executable`; built from this module when empty")
 	flags.StringVar(&opts.tags, "tags", "", "build `tags`, as for go build")
 	if err := flags.Parse(args); err != nil {
 		return opts, err
 	}
-	if *short {
+	if !slices.Contains([]string{"all", "only", "none"}, opts.desktop) {
+		return opts, fmt.Errorf("-desktop %q: must be all, only or none", opts.desktop)
+	}
+	if opts.short {
+		opts.popups, opts.idle = 3, 10*time.Second
 		opts.rounds, opts.slice, opts.cycles, opts.starts, opts.settle = 2, 300*time.Millisecond, 100, 4, time.Second
 	}
 	if *full {
@@ -117,12 +134,28 @@ func measure(ctx context.Context, opts options, progress io.Writer) (*report, er
 			return nil, err
 		}
 	}
+	rep := newReport()
+	if opts.desktop != "only" {
+		if err := measureGateway(ctx, opts, dir, rep, progress); err != nil {
+			return nil, err
+		}
+	}
+	if opts.desktop != "none" {
+		if err := addDesktop(ctx, opts, rep, progress); err != nil {
+			return nil, err
+		}
+	}
+	return rep, nil
+}
+
+// measureGateway measures the gateway beside the proxy.
+func measureGateway(ctx context.Context, opts options, dir string, rep *report, progress io.Writer) error {
 	s, err := startStage(ctx, dir, opts.binary)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer s.end()
-	return newBench(opts, s, progress).run(ctx)
+	return (&bench{opts: opts, stage: s, progress: progress, rep: rep}).run(ctx)
 }
 
 // build builds the program of the module that holds the working directory.

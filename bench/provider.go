@@ -8,12 +8,15 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // The mock provider's models: how each answers is in its name.
 const (
 	plainModel  = "plain"   // a short text
 	toolModel   = "tool"    // one call of firstTool, then a short text
+	riskyModel  = "risky"   // one call of riskyTool, at once, then a short text
+	slowModel   = "slow"    // the same, after thinking
 	chunksModel = "chunks-" // so many pieces of text, as fast as they can be written
 )
 
@@ -44,16 +47,25 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		q.answerStream(w)
 		return
 	}
+	if q.model == slowModel && q.call != "" {
+		select {
+		case <-time.After(thinking):
+		case <-r.Context().Done():
+		}
+	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = io.WriteString(w, q.plainReply()) // a client that has gone cannot be told
 }
+
+// thinking is how long a slow model takes.
+const thinking = time.Second
 
 // query is what the provider needs of a request.
 type query struct {
 	model  string
 	stream bool
 	usage  bool
-	call   bool // answer with a call
+	call   string // answer with this one
 }
 
 func parseQuery(body []byte) query {
@@ -63,8 +75,22 @@ func parseQuery(body []byte) query {
 		stream: bytes.Contains(head, []byte(`"stream":true`)),
 		usage:  bytes.Contains(tail, []byte(`"include_usage":true`)),
 	}
-	q.call = q.model == toolModel && !bytes.Contains(body, []byte(`"role":"tool"`))
+	if !bytes.Contains(body, []byte(`"role":"tool"`)) {
+		q.call = callOf(q.model)
+	}
 	return q
+}
+
+// callOf is the call that a model makes first, or "".
+func callOf(model string) string {
+	switch model {
+	case toolModel:
+		return `{"name":"` + firstTool + `","arguments":"{\"id\":\"7\"}"}`
+	case riskyModel, slowModel:
+		return `{"name":"` + riskyTool + `","arguments":"{\"path\":\"bench.txt\",\"content\":\"one\\ntwo\"}"}`
+	default:
+		return ""
+	}
 }
 
 // between returns what stands between a mark and the next end, or "".
@@ -81,9 +107,9 @@ const usageJSON = `{"prompt_tokens":40,"completion_tokens":20,"total_tokens":60}
 
 func (q query) plainReply() string {
 	message, finish := `"content":"`+answerText+`"`, "stop"
-	if q.call {
+	if q.call != "" {
 		finish = "tool_calls"
-		message = `"content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"` + firstTool + `","arguments":"{\"id\":\"7\"}"}}]`
+		message = `"content":null,"tool_calls":[{"id":"call_1","type":"function","function":` + q.call + `}]`
 	}
 	return `{"id":"chatcmpl-1","object":"chat.completion","created":1790000000,"model":"` + q.model +
 		`","choices":[{"index":0,"message":{"role":"assistant",` + message + `},"logprobs":null,"finish_reason":"` + finish +

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"text/tabwriter"
@@ -16,6 +17,16 @@ type report struct {
 	CPUs    int      `json:"cpus"`
 	Targets []string `json:"targets"`
 	Rows    []*row   `json:"rows"`
+	Skipped string   `json:"skipped,omitempty"` // what was not measured, and why
+}
+
+// targetNames head the columns of the targets, in their order.
+func targetNames() []string {
+	return []string{direct: "direct", proxy: "proxy", gateway: "gateway", offered: "tools offered", round: "tool round"}
+}
+
+func newReport() *report {
+	return &report{Version: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Targets: targetNames()}
 }
 
 // row is one figure of each target, by the target's place; nil: not measured.
@@ -138,7 +149,11 @@ func (r *report) print(w io.Writer) error {
 		}
 		fmt.Fprintf(tab, "\t%s\t%s\n", row.Floor, row.Result)
 	}
-	return tab.Flush()
+	if err := tab.Flush(); err != nil || r.Skipped == "" {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nskipped: %s\n", r.Skipped)
+	return err
 }
 
 func (r *row) cell(target int) string {

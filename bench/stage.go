@@ -108,9 +108,14 @@ func (s *stage) writeHome(home, more string) error {
 
 // serve starts `pointsman serve` with a home.
 func (s *stage) serve(ctx context.Context, home, addr string) (*process, error) {
+	return s.pointsman(ctx, home, "serve", "--listen", addr)
+}
+
+// pointsman starts the program with a home.
+func (s *stage) pointsman(ctx context.Context, home string, args ...string) (*process, error) {
 	p, stdout, err := start(ctx, []string{
 		"POINTSMAN_HOME=" + home, "BENCH_ACCESS_KEY=" + accessKey, "BENCH_PROVIDER_KEY=" + providerKey,
-	}, s.binary, "serve", "--listen", addr)
+	}, s.binary, args...)
 	if err != nil {
 		return nil, err
 	}

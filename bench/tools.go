@@ -17,6 +17,10 @@ const toolCount = 20
 // firstTool is the offered name of the tool that the provider calls.
 var firstTool = serverName + "__" + toolName(0)
 
+// riskyTool is a tool of the program's own scratch server that a person is asked
+// about.
+const riskyTool = "scratch__write_file"
+
 func toolName(i int) string { return fmt.Sprintf("get_item_%02d", i) }
 
 // runTools is an MCP server over stdio with toolCount tools that only read.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -45,4 +46,40 @@ func residentMB(pid int) (float64, bool) {
 	}
 	pages, err := strconv.ParseInt(fields[1], 10, 64)
 	return float64(pages) * float64(os.Getpagesize()) / (1 << 20), err == nil
+}
+
+// work is what the threads of a process have done.
+type work struct {
+	cpu   time.Duration // to the nanosecond, which cpuTime is not
+	waits int64         // how often one of them went to sleep
+}
+
+// workOf returns what the threads that a process has now have done.
+func workOf(pid int) (work, error) {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
+	if err != nil || len(threads) == 0 {
+		return work{}, fmt.Errorf("there is no process %d (%v)", pid, err)
+	}
+	var sum work
+	for _, thread := range threads {
+		spent, err := os.ReadFile(filepath.Join(thread, "schedstat"))
+		if err != nil {
+			return work{}, err
+		}
+		status, err := os.ReadFile(filepath.Join(thread, "status"))
+		if err != nil {
+			return work{}, err
+		}
+		var ns, waits int64
+		if _, err := fmt.Sscan(string(spent), &ns); err != nil {
+			return work{}, fmt.Errorf("reading %s: %w", thread, err)
+		}
+		_, rest, _ := strings.Cut(string(status), "\nvoluntary_ctxt_switches:")
+		if _, err := fmt.Sscan(rest, &waits); err != nil {
+			return work{}, fmt.Errorf("reading %s: %w", thread, err)
+		}
+		sum.cpu += time.Duration(ns)
+		sum.waits += waits
+	}
+	return sum, nil
 }
