@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 	"pointsman/gateway/config"
 	"pointsman/gateway/control"
+	"pointsman/gateway/tools"
 )
 
 // desktop is a session, a program with tray and windows in it, and what was
@@ -89,7 +91,7 @@ func (d *desktop) add(figure, unit string, f floor, value float64) {
 // starts starts the program again and again; the last one stays.
 func (d *desktop) starts(ctx context.Context) error {
 	home := filepath.Join(d.stage.dir, "home")
-	if err := d.stage.writeHome(home, "mcpServers: {scratch: {type: builtin}}\nlog: {level: debug}\n"); err != nil {
+	if err := d.stage.writeHome(home, "mcpServers: {scratch: {type: builtin}}\n"); err != nil {
 		return err
 	}
 	var trays, healths []float64
@@ -110,8 +112,13 @@ func (d *desktop) starts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.resident.client, err = control.Dial(ctx, location)
-	return err
+	if d.resident.client, err = control.Dial(ctx, location); err != nil {
+		return err
+	}
+	return await(ctx, "the tool "+riskyTool, func(ctx context.Context) bool {
+		rows, err := d.resident.client.Tools(ctx)
+		return err == nil && slices.ContainsFunc(rows, func(row tools.Row) bool { return row.Name == riskyTool && row.Missing == nil })
+	})
 }
 
 // resident is a program with a tray.

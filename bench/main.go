@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		case "tools":
 			return runTools(ctx)
 		case "desktop":
-			return runDesktop(ctx, args[1:], stdout, stderr)
+			return runDesktop(ctx, args[1:], stderr)
 		}
 	}
 	debug.SetGCPercent(400) // the driver shares the machine with what it measures

@@ -112,12 +112,11 @@ func (s *screen) drawn(ctx context.Context, wanted func(title string) bool) (pan
 			continue
 		}
 		for window, mapped := range s.mapped {
-			if mapped && wanted(string(s.property(window, s.title))) && s.hasPicture(window) {
-				p := pane{window: window, at: event.at}
-				if value := s.property(window, s.pid); len(value) == 4 {
-					p.pid = int(binary.NativeEndian.Uint32(value))
-				}
-				return p, nil
+			if !mapped || !wanted(string(s.property(window, s.title))) || !s.hasPicture(window) {
+				continue
+			}
+			if pid := s.property(window, s.pid); len(pid) == 4 { // it has not gone meanwhile
+				return pane{window: window, pid: int(binary.NativeEndian.Uint32(pid)), at: event.at}, nil
 			}
 		}
 	}

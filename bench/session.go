@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -28,17 +29,26 @@ func addDesktop(ctx context.Context, opts options, rep *report, progress io.Writ
 	if err != nil {
 		return err
 	}
-	args := []string{self, "desktop", "-binary", opts.binary}
+	dir, err := os.MkdirTemp("", "pointsman-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	result := filepath.Join(dir, "rows.json") // others in the session print, too
+	args := []string{self, "desktop", result, "-binary", opts.binary}
 	if opts.short {
 		args = append(args, "-short")
 	}
 	cmd := exec.CommandContext(ctx, sessionScript, args...)
-	cmd.Stderr = progress
+	cmd.Stderr, cmd.Stdout = progress, progress
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 2 * farewell
-	out, err := cmd.Output()
-	if err != nil {
+	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("measuring the desktop: %w", err)
+	}
+	out, err := os.ReadFile(result)
+	if err != nil {
+		return err
 	}
 	var rows []*row
 	if err := json.Unmarshal(out, &rows); err != nil {
@@ -67,9 +77,13 @@ func noDesktop(ctx context.Context, binary string) string {
 	return ""
 }
 
-// runDesktop measures in the session it is started in, and prints rows.
-func runDesktop(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	opts, err := parse(args, stderr)
+// runDesktop measures in the session it is started in, and writes rows to the file
+// that is its first argument.
+func runDesktop(ctx context.Context, args []string, stderr io.Writer) error {
+	if len(args) == 0 {
+		return errors.New("desktop: no file to write to")
+	}
+	opts, err := parse(args[1:], stderr)
 	if err != nil {
 		return err
 	}
@@ -82,7 +96,11 @@ func runDesktop(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(stdout).Encode(rows)
+	text, err := json.Marshal(rows)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(args[0], text, 0o600)
 }
 
 // awaitEnd waits until a process that is not a child of ours has gone.

@@ -96,6 +96,7 @@ func TestApprovalWindow(t *testing.T) {
 	t.Run("disconnected", func(t *testing.T) { p.testDisconnected(t, screen{t}) })
 	t.Run("ten", func(t *testing.T) { p.testTen(t, screen{t}) })
 	t.Run("killed", func(t *testing.T) { p.testKilled(t, screen{t}) })
+	t.Run("ended", func(t *testing.T) { p.testEnded(t, screen{t}) })
 	s.gone(approvalTitle)
 }
 
@@ -301,4 +302,23 @@ func (p *pointsman) testKilled(t *testing.T, s screen) {
 	time.Sleep(arming)
 	again.approve(short)
 	contains(t, "the answer", receive(t, "the answer", answer).String(), "Successfully created")
+}
+
+// testEnded: the windows end without a fault when they are told to.
+func (p *pointsman) testEnded(t *testing.T, s screen) {
+	window, answer := p.asks(t, s, p.making("ended"))
+	pid, err := strconv.Atoi(s.do("getwindowpid", window.id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	window.deny()
+	receive(t, "the answer", answer)
+	s.gone(approvalTitle)
+	const fault = "the windows have ended"
+	faults := strings.Count(p.stderr.String(), fault)
+	if err := syscall.Kill(pid, syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the windows to end", func() bool { return syscall.Kill(pid, 0) != nil })
+	expect(t, "faults", strings.Count(p.stderr.String(), fault), faults)
 }

@@ -151,9 +151,10 @@ func (w *approvalWindow) Raise() {
 // Visible reports whether the window is open.
 func (w *approvalWindow) Visible() bool { return w.visible }
 
-// Close ends the window without an answer to anything, and waits for its
-// goroutines. What it could not answer is denied by its deadline. It may be
-// called twice.
+// Close ends what the window does, without an answer to anything, and waits for
+// its goroutines. What it could not answer is denied by its deadline. The window
+// itself goes with the app, which may have ended: there is no toolkit then that
+// could close it. It may be called twice.
 func (w *approvalWindow) Close() {
 	if w.ctx.Err() != nil {
 		return
@@ -162,7 +163,6 @@ func (w *approvalWindow) Close() {
 	w.stop()
 	w.cancel()
 	w.work.Wait()
-	w.win.Close()
 }
 
 // refresh shows what there is to show.

@@ -154,6 +154,7 @@ func (m *mainWindow) turnTo(name string) {
 		m.leave()
 	}
 	m.current = name
+	m.ui.restLater()
 	for other, entry := range m.entries {
 		entry.setSelected(other == name)
 	}
@@ -298,4 +299,5 @@ func (m *mainWindow) hide() {
 	m.close()
 	m.window.Hide()
 	m.ui.leaveLater()
+	m.ui.restLater()
 }

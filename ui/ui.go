@@ -44,7 +44,8 @@ type Options struct {
 	// do so itself, it does.
 	Announce bool
 	// Rest gives memory back to the system. It is called, on a goroutine of its
-	// own, a moment after a window has come up. Nil: nothing does.
+	// own, a moment after a window or a screen has come up, or gone. Nil: nothing
+	// does.
 	Rest   func()
 	Logger *slog.Logger // nil: discard
 }
@@ -68,7 +69,7 @@ type UI struct {
 	main     *mainWindow
 	approval *approvalWindow
 	leaving  *time.Timer // runs while no window is open
-	resting  *time.Timer // runs for a moment after a window has come up
+	resting  *time.Timer // runs for a moment after what is shown has changed
 	err      error       // why Run ends
 }
 
@@ -209,11 +210,11 @@ func (u *UI) leaveLater() {
 	})
 }
 
-// rest is how long after a window has come up memory is given back: its first
-// pictures are drawn then.
+// rest is how long after a window or a screen has come up, or gone, memory is
+// given back: its first pictures are drawn then.
 const rest = 2 * time.Second
 
-// restLater gives memory back when a window that comes up now is drawn.
+// restLater gives memory back when what comes up now is drawn.
 func (u *UI) restLater() {
 	if u.opts.Rest == nil {
 		return

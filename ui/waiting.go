@@ -20,7 +20,7 @@ func (u *UI) newApprovals() *approvalWindow {
 				u.opts.Quiet(u.app, w)
 			}
 		},
-		Closed: u.leaveLater,
+		Closed: func() { u.leaveLater(); u.restLater() },
 	})
 }
 
