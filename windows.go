@@ -20,8 +20,9 @@ import (
 // appID names us to the desktop; FyneApp.toml and the desktop file have it, too.
 const appID = "dev.pointsman.Pointsman"
 
-// windowCollectAt collects the heap of the windows when it has grown by half: they
-// have the time, and are one more program beside the resident.
+// windowCollectAt collects the heap of the windows when it has grown by half, once
+// their first pictures are drawn: they have the time then, and are one more program
+// beside the resident.
 const windowCollectAt = 50
 
 // speak lets the standard log speak, which nothing of ours uses, now that Fyne is
@@ -30,12 +31,12 @@ func speak() { beforefyne.Over() }
 
 // showWindows is the process of the windows.
 func showWindows(ctx context.Context, w cli.Windows) error {
-	debug.SetGCPercent(windowCollectAt)
 	complain(os.Stderr)
 	a := app.NewWithID(appID)
 	a.SetIcon(fyne.NewStaticResource("pointsman.png", assets.AppIcon()))
 	return ui.New(a, ui.Options{
-		Client: w.Client, Home: w.Home, Parent: w.Parent, Version: w.Version, Logger: w.Logger, Quiet: keepQuiet, Rest: w.Rest,
+		Client: w.Client, Home: w.Home, Parent: w.Parent, Version: w.Version, Logger: w.Logger, Quiet: keepQuiet,
+		Rest:     func() { debug.SetGCPercent(windowCollectAt); w.Rest() },
 		Announce: runtime.GOOS == "windows" || runtime.GOOS == "darwin",
 	}).Run(ctx)
 }

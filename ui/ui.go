@@ -134,15 +134,15 @@ func (u *UI) Run(ctx context.Context) (err error) {
 	}()
 	u.ctx = ctx
 	u.dress(ctx)
+	u.work.Go(func() { // what waits is known when the windows are made; it is shown when the app runs
+		if err := u.watchApprovals(ctx); ctx.Err() == nil {
+			u.post(func() { u.end(err) })
+		}
+	})
 	u.main = newMainWindow(u)
 	u.approval = u.newApprovals()
 	u.app.Lifecycle().SetOnStarted(func() {
 		u.leaveLater()
-		u.work.Go(func() {
-			if err := u.watchApprovals(ctx); ctx.Err() == nil {
-				u.post(func() { u.end(err) })
-			}
-		})
 		go u.obey() // ends with the process: nothing else ends a read of the standard input
 	})
 	quitting := context.AfterFunc(ctx, func() { u.post(u.app.Quit) })
