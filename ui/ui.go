@@ -43,9 +43,9 @@ type Options struct {
 	// Announce has the windows tell the desktop of what waits; where a resident can
 	// do so itself, it does.
 	Announce bool
-	// Rest gives memory back to the system. It is called, on a goroutine of its
-	// own, a moment after a window or a screen has come up, or gone. Nil: nothing
-	// does.
+	// Rest gives memory back to the system that is not Go's. It is called on the UI
+	// goroutine, a moment after a window or a screen has come up, or gone. Nil:
+	// nothing does.
 	Rest   func()
 	Logger *slog.Logger // nil: discard
 }
@@ -222,7 +222,10 @@ func (u *UI) restLater() {
 	if u.resting != nil {
 		u.resting.Stop()
 	}
-	u.resting = time.AfterFunc(rest, u.opts.Rest)
+	u.resting = time.AfterFunc(rest, func() {
+		debug.FreeOSMemory() // collects first, which the UI goroutine need not wait for
+		u.post(u.opts.Rest)
+	})
 }
 
 // act is what a button does, run safely.

@@ -9,19 +9,28 @@ import (
 	"syscall"
 )
 
-// dropFilePages gives up the pages of the files that the program is made of, its
-// own and its libraries', code and constants, of which starting touched many that
-// are not needed again; those that are come back from the file. With a window
-// toolkit in it, they are most of what an idle resident would hold, and with a
-// renderer in software a third of what the windows would. That it cannot be done
-// costs nothing but that.
-func dropFilePages() {
+// dropOwnPages gives up the pages of the program's file, code and constants, of
+// which starting touched many that are not needed again; those that are come
+// back from the file. With a window toolkit in it, they are most of what an idle
+// resident would hold. That it cannot be done costs nothing but that.
+func dropOwnPages() {
+	if own, err := os.Readlink("/proc/self/exe"); err == nil {
+		dropPages(own)
+	}
+}
+
+// dropFilePages does the same for the libraries, too: a renderer in software is a
+// third of what the windows would hold. No thread may load or unload one meanwhile.
+func dropFilePages() { dropPages("") }
+
+// dropPages gives up the pages of a file; of all files for "".
+func dropPages(file string) {
 	maps, err := os.Open("/proc/self/smaps")
 	if err != nil {
 		return
 	}
 	defer maps.Close()
-	for _, m := range cleanMappings(maps) {
+	for _, m := range cleanMappings(maps, file) {
 		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, m.from, m.to-m.from, syscall.MADV_DONTNEED)
 	}
 }
@@ -29,11 +38,11 @@ func dropFilePages() {
 // mapping is a part of the address space.
 type mapping struct{ from, to uintptr }
 
-// cleanMappings are those of files, read from /proc/PID/smaps, whose pages are all
-// as they are in the file: nobody may write to them, and nobody has. The loader
-// writes to some before it makes them read-only, and what it wrote is not in the
-// file.
-func cleanMappings(smaps io.Reader) []mapping {
+// cleanMappings are those of a file, or of all for "", read from /proc/PID/smaps,
+// whose pages are all as they are in the file: nobody may write to them, and
+// nobody has. The loader writes to some before it makes them read-only, and what
+// it wrote is not in the file.
+func cleanMappings(smaps io.Reader, file string) []mapping {
 	var clean []mapping
 	ours := false
 	for lines := bufio.NewScanner(smaps); lines.Scan(); {
@@ -41,7 +50,9 @@ func cleanMappings(smaps io.Reader) []mapping {
 		var m mapping
 		var may string
 		if n, _ := fmt.Sscanf(line, "%x-%x %s", &m.from, &m.to, &may); n == 3 {
-			if ours = strings.Contains(line, " /") && (may == "r--p" || may == "r-xp"); ours {
+			_, of, _ := strings.Cut(line, " /")
+			ours = of != "" && (file == "" || "/"+of == file) && (may == "r--p" || may == "r-xp")
+			if ours {
 				clean = append(clean, m)
 			}
 			continue

@@ -33,9 +33,14 @@ Swap:                  0 kB
 7ffe00000000-7ffe00001000 rw-p 00000000 00:00 0 [stack]
 Anonymous:             4 kB
 `
-	got := cleanMappings(strings.NewReader(smaps))
-	want := []mapping{{0x400000, 0x404000}, {0x404000, 0x18d2000}, {0x7f0000000000, 0x7f0000001000}}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %x, want %x", got, want)
+	own := []mapping{{0x400000, 0x404000}, {0x404000, 0x18d2000}}
+	for file, want := range map[string][]mapping{
+		"/a b/pointsman": own,
+		"":               append(own, mapping{0x7f0000000000, 0x7f0000001000}),
+		"/pointsman":     nil,
+	} {
+		if got := cleanMappings(strings.NewReader(smaps), file); !slices.Equal(got, want) {
+			t.Errorf("of %q: got %x, want %x", file, got, want)
+		}
 	}
 }

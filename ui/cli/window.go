@@ -19,7 +19,8 @@ type Windows struct {
 	Parent  *windows.Parent
 	Version string
 	Logger  *slog.Logger
-	// Rest gives memory back to the system; it takes some milliseconds.
+	// Rest gives memory back that the files of the program and of its libraries
+	// take. It is called where libraries are loaded: on the toolkit's thread.
 	Rest func()
 }
 
@@ -54,5 +55,5 @@ func (a *app) window(ctx context.Context) error {
 	}
 	defer client.Close()
 	client.Secret = parent.Secret
-	return a.Windows(ctx, Windows{Client: client, Home: home, Parent: parent, Version: a.Version, Logger: a.logger("info"), Rest: giveBack})
+	return a.Windows(ctx, Windows{Client: client, Home: home, Parent: parent, Version: a.Version, Logger: a.logger("info"), Rest: dropFilePages})
 }
