@@ -145,7 +145,9 @@ func (u *UI) Run(ctx context.Context) (err error) {
 		u.leaveLater()
 		go u.obey() // ends with the process: nothing else ends a read of the standard input
 	})
-	quitting := context.AfterFunc(ctx, func() { u.post(u.app.Quit) })
+	// The driver's Quit, as Fyne has ended by itself when a signal ends ctx: the
+	// app's would close windows of a toolkit that has gone.
+	quitting := context.AfterFunc(ctx, func() { u.post(u.app.Driver().Quit) })
 	u.app.Run()
 	quitting() // there is no loop any more that could be quit
 	stop()
