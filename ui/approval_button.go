@@ -192,27 +192,6 @@ func (b *keyedButton) TypedKey(e *fyne.KeyEvent) {
 	b.keys.key(e)
 }
 
-// keyedEntry is an entry that Escape leaves with a denial.
-type keyedEntry struct {
-	widget.Entry
-	escape func()
-}
-
-func newKeyedEntry(escape func()) *keyedEntry {
-	e := &keyedEntry{escape: escape}
-	e.ExtendBaseWidget(e)
-	return e
-}
-
-// TypedKey takes every key but Escape.
-func (e *keyedEntry) TypedKey(key *fyne.KeyEvent) {
-	if key.Name == fyne.KeyEscape {
-		e.escape()
-		return
-	}
-	e.Entry.TypedKey(key)
-}
-
 // approvalKeys are the keys that are typed while no entry has the keyboard.
 type approvalKeys struct {
 	rune func(rune)

@@ -50,12 +50,12 @@ type approvalParts struct {
 	undo   *keyedButton
 	edit   *keyedButton
 	text   *textView
-	editor *keyedEntry
+	editor *escapeEntry
 	fault  *keyedButton
 
 	notice   *widget.Label
 	sentence *widget.Label
-	reason   *keyedEntry
+	reason   *escapeEntry
 	remember *keyedButton
 	deny     *keyedButton
 	orType   mutedText
@@ -114,7 +114,7 @@ func (p *approvalParts) makeBody(w *approvalWindow) {
 	p.edit = newKeyedButton("Edit", p.keys, w.onEdit)
 	p.edit.Importance = widget.LowImportance
 	p.text = newTextView()
-	p.editor = newKeyedEntry(w.deny)
+	p.editor = newEscapeEntry(w.deny)
 	p.editor.MultiLine, p.editor.Wrapping, p.editor.TextStyle = true, fyne.TextWrapBreak, monospace()
 	p.editor.OnChanged = w.onEdited
 	p.fault = newKeyedButton("", p.keys, w.onFault)
@@ -132,7 +132,7 @@ func (p *approvalParts) makeFooter(w *approvalWindow) {
 	p.notice = words(fyne.TextWrapWord)
 	p.notice.Importance = widget.WarningImportance
 	p.sentence = words(fyne.TextWrapWord)
-	p.reason = newKeyedEntry(w.deny)
+	p.reason = newEscapeEntry(w.deny)
 	p.reason.SetPlaceHolder("Reason for a denial, told to the model")
 	p.remember = newKeyedButton(model.ThisCallOnly, p.keys, func() {
 		widget.ShowPopUpMenuAtRelativePosition(w.menu(), w.win.Canvas(), fyne.NewPos(0, p.remember.Size().Height), p.remember)

@@ -51,7 +51,7 @@ func newModelCatalogue() *modelCatalogue {
 
 func catalogueLine() *fyne.Container {
 	titles, weights := catalogueColumns()
-	line := container.New(&shares{weights})
+	line := container.New(&shares{weights: weights})
 	for i := range titles {
 		cell := widget.NewLabel("")
 		cell.Truncation = fyne.TextTruncateEllipsis
@@ -78,30 +78,4 @@ func (c *modelCatalogue) update() {
 	c.shown = model.FindModels(c.all, c.search.Text)
 	c.count.SetText(fmt.Sprintf("%d of %d", len(c.shown), len(c.all)))
 	c.list.Refresh()
-}
-
-// shares lays objects out beside each other, each with its part of the width.
-type shares struct{ weights []float32 }
-
-// MinSize is the height of the highest; the width is whatever there is.
-func (c *shares) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	var height float32
-	for _, o := range objects {
-		height = max(height, o.MinSize().Height)
-	}
-	return fyne.NewSize(0, height)
-}
-
-// Layout gives each object its part.
-func (c *shares) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	var whole, x float32
-	for _, weight := range c.weights {
-		whole += weight
-	}
-	for i, o := range objects {
-		width := size.Width * c.weights[i] / whole
-		o.Resize(fyne.NewSize(width, size.Height))
-		o.Move(fyne.NewPos(x, 0))
-		x += width
-	}
 }

@@ -75,7 +75,7 @@ func (e *navEntry) setCount(count string) { e.count.SetText(count) }
 // Tapped opens the screen.
 func (e *navEntry) Tapped(*fyne.PointEvent) { e.onTap() }
 
-// MouseIn, MouseMoved and MouseOut follow the pointer.
+// MouseIn follows the pointer.
 func (e *navEntry) MouseIn(*desktop.MouseEvent) { e.hovered = true; e.update() }
 
 // MouseMoved changes nothing.

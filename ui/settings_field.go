@@ -203,12 +203,12 @@ func savedWord(f *model.SettingField) string {
 // textField is a line of text that is complete with Enter or when it is left, and
 // taken back with Escape.
 type textField struct {
-	widget.Entry
-	onComplete, onEscape func()
+	escapeEntry
+	onComplete func()
 }
 
 func newTextField(onChange func(string), onComplete, onEscape func()) *textField {
-	f := &textField{onComplete: onComplete, onEscape: onEscape}
+	f := &textField{escapeEntry: escapeEntry{escape: onEscape}, onComplete: onComplete}
 	f.ExtendBaseWidget(f)
 	f.OnChanged = onChange
 	f.OnSubmitted = func(string) { f.onComplete() }
@@ -219,13 +219,4 @@ func newTextField(onChange func(string), onComplete, onEscape func()) *textField
 func (f *textField) FocusLost() {
 	f.Entry.FocusLost()
 	f.onComplete()
-}
-
-// TypedKey takes Escape for itself.
-func (f *textField) TypedKey(key *fyne.KeyEvent) {
-	if key.Name == fyne.KeyEscape {
-		f.onEscape()
-		return
-	}
-	f.Entry.TypedKey(key)
 }

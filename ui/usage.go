@@ -133,7 +133,8 @@ func (s *usageScreen) show() {
 	s.page.Refresh()
 }
 
-// A server has calls and time. Tokens and cost are a model's.
+// ofServers reports whether servers have the measure: calls and time. Tokens and
+// cost are a model's.
 func (s *usageScreen) ofServers() bool {
 	return s.measure == model.MeasureCalls || s.measure == model.MeasureTime
 }
@@ -216,10 +217,15 @@ func (s *usageScreen) setRow(i widget.ListItemID, o fyne.CanvasObject) {
 	}
 }
 
-// newTableRow is a row of the table: a name and its numbers.
+// newTableRow is a row of the table: a name, in about a third of the width, and
+// its numbers.
 func newTableRow() fyne.CanvasObject {
-	row := container.New(columns{})
-	for range len(model.UsageColumns()) + 1 {
+	weights := []float32{2}
+	for range model.UsageColumns() {
+		weights = append(weights, 1)
+	}
+	row := container.New(&shares{weights: weights, end: fynetheme.ScrollBarSize()})
+	for range weights {
 		label := widget.NewLabel("")
 		label.Truncation = fyne.TextTruncateEllipsis
 		label.Alignment = fyne.TextAlignTrailing
@@ -227,29 +233,6 @@ func newTableRow() fyne.CanvasObject {
 	}
 	row.Objects[0].(*fyne.Container).Objects[0].(*widget.Label).Alignment = fyne.TextAlignLeading
 	return row
-}
-
-// columns is a layout in which the first column has a third of the width, and
-// the others share the rest.
-type columns struct{}
-
-func (columns) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(1, objects[0].MinSize().Height)
-}
-
-func (columns) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	first := size.Width * 0.34
-	rest := (size.Width - first - fynetheme.ScrollBarSize()) / float32(len(objects)-1)
-	x := float32(0)
-	for i, o := range objects {
-		width := rest
-		if i == 0 {
-			width = first
-		}
-		o.Move(fyne.NewPos(x, 0))
-		o.Resize(fyne.NewSize(width, size.Height))
-		x += width
-	}
 }
 
 // segments is a choice of one of a few, all of which are in sight.

@@ -35,7 +35,7 @@ func (c *dayChart) set(bars []model.Bar) {
 	c.Refresh()
 }
 
-// MouseIn, MouseMoved and MouseOut follow the pointer.
+// MouseIn follows the pointer.
 func (c *dayChart) MouseIn(e *desktop.MouseEvent) { c.point(e.Position.X) }
 
 // MouseMoved follows the pointer.
@@ -158,7 +158,7 @@ func newBarRow(bar model.Bar, onPoint func(*model.Bar)) *barRow {
 	return r
 }
 
-// MouseIn, MouseMoved and MouseOut follow the pointer.
+// MouseIn follows the pointer.
 func (r *barRow) MouseIn(*desktop.MouseEvent) { r.over = true; r.onPoint(&r.bar); r.Refresh() }
 
 // MouseMoved changes nothing.

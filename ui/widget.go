@@ -84,3 +84,24 @@ func newSearch(placeholder string, changed func()) *widget.Entry {
 func scrolled(page fyne.CanvasObject) *container.Scroll {
 	return container.NewVScroll(container.New(layout.NewCustomPaddedLayout(0, 0, 0, 1.5*theme.Step), page))
 }
+
+// escapeEntry is an entry in which Escape does something of its own.
+type escapeEntry struct {
+	widget.Entry
+	escape func()
+}
+
+func newEscapeEntry(escape func()) *escapeEntry {
+	e := &escapeEntry{escape: escape}
+	e.ExtendBaseWidget(e)
+	return e
+}
+
+// TypedKey takes every key, and keeps Escape from the entry.
+func (e *escapeEntry) TypedKey(key *fyne.KeyEvent) {
+	if key.Name == fyne.KeyEscape {
+		e.escape()
+		return
+	}
+	e.Entry.TypedKey(key)
+}

@@ -43,7 +43,7 @@ type Setting struct {
 	value func(c *config.Config, text string) (any, error) // for an edit
 }
 
-// Label of a text that a setting has: what a person reads.
+// label is a text that the setting has, as a person reads it.
 func (s Setting) label(text string) string {
 	for _, choice := range s.Choices {
 		if choice.Value == text {
