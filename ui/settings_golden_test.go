@@ -3,7 +3,6 @@ package ui
 import (
 	"testing"
 
-
 	"pointsman/gateway/control"
 	"pointsman/ui/model"
 	"pointsman/ui/theme"
