@@ -263,16 +263,11 @@ func TestFailsToStart(t *testing.T) {
 	contains(t, "the notification", note[4].(string), "has the port")
 }
 
-// TestLaunchAtLogin chooses it in the menu, and starts what the entry says.
-func TestLaunchAtLogin(t *testing.T) {
-	if _, err := os.Stat("/run/user/" + strconv.Itoa(os.Getuid())); err == nil {
-		t.Skip("your own Pointsman may be running, and launch at login is not for one with POINTSMAN_HOME")
-	}
-	if !inSession(t) {
-		return
-	}
-	b := newBus(t)
-	p := &pointsman{home: t.TempDir(), stderr: &lockedBuffer{}, exited: make(chan struct{})}
+// atHome is a program that has its files where a user's are: only such a one can
+// be started at login. entry is where the desktop reads that it is.
+func atHome(t *testing.T) (p *pointsman, entry string) {
+	t.Helper()
+	p = &pointsman{home: t.TempDir(), stderr: &lockedBuffer{}, exited: make(chan struct{})}
 	p.env = append(sessionEnv(t), "POINTSMAN_HOME=")
 	p.cmd = p.command(t.Context(), "--listen", freeAddress(t))
 	p.cmd.Stderr = p.stderr
@@ -281,21 +276,48 @@ func TestLaunchAtLogin(t *testing.T) {
 	}
 	go func() { _ = p.cmd.Wait(); close(p.exited) }()
 	t.Cleanup(func() { p.end(t) })
+	return p, filepath.Join(p.home, ".config", "autostart", "pointsman.desktop")
+}
+
+// launched checks that the program is started at login, or is not.
+func (p *pointsman) launched(t *testing.T, entry string, on bool) {
+	t.Helper()
+	text, err := os.ReadFile(entry)
+	expect(t, "there is an entry", err == nil, on)
+	expect(t, "it names the program", strings.Contains(string(text), "Exec=\""+os.Getenv(binaryVariable)+"\"\n"), on)
+	shown, _ := p.cli(t, "config", "show")
+	contains(t, "the configuration", shown, "launch_at_login: "+strconv.FormatBool(on))
+}
+
+// TestLaunchAtLogin chooses it in the menu and in the window, and starts what the
+// entry says.
+func TestLaunchAtLogin(t *testing.T) {
+	if _, err := os.Stat("/run/user/" + strconv.Itoa(os.Getuid())); err == nil {
+		t.Skip("your own Pointsman may be running, and launch at login is not for one with POINTSMAN_HOME")
+	}
+	if !inSession(t) {
+		return
+	}
+	b := newBus(t)
+	p, entry := atHome(t)
 	item := b.trayItem(t, p.cmd.Process.Pid)
-	entry := filepath.Join(p.home, ".config", "autostart", "pointsman.desktop")
 	for _, on := range []bool{true, false, true} {
 		item.click(t, "Launch at login")
 		await(t, "the tick", func() bool { return item.line(t, "Launch at login").ticked == on })
-		text, err := os.ReadFile(entry)
-		expect(t, "there is an entry", err == nil, on)
-		expect(t, "it names the program", strings.Contains(string(text), "Exec=\""+os.Getenv(binaryVariable)+"\"\n"), on)
-		shown, _ := p.cli(t, "config", "show")
-		contains(t, "the configuration", shown, "launch_at_login: "+strconv.FormatBool(on))
+		p.launched(t, entry, on)
 	}
 	if err := os.Remove(entry); err != nil { // as a desktop's settings may
 		t.Fatal(err)
 	}
 	await(t, "the tick to go", func() bool { return !item.line(t, "Launch at login").ticked })
+
+	window := p.opened(t)
+	window.turnTo("settings")
+	for _, on := range []bool{true, false} {
+		window.press(-201, 412)
+		await(t, "the tick of the menu", func() bool { return item.line(t, "Launch at login").ticked == on })
+		p.launched(t, entry, on)
+	}
 	item.click(t, "Quit")
 	p.ends(t, 0)
 }

@@ -58,7 +58,7 @@ type setup struct {
 // serve starts the program and waits until its servers' tools are there.
 func serve(t *testing.T, s setup) *pointsman {
 	t.Helper()
-	p := &pointsman{provider: newProvider(t), home: t.TempDir(), folder: realPath(t, t.TempDir()), stderr: &lockedBuffer{}, exited: make(chan struct{})}
+	p := &pointsman{provider: newProvider(t), home: t.TempDir(), folder: realPath(t, t.TempDir()), stderr: &lockedBuffer{}}
 	if err := os.WriteFile(filepath.Join(p.folder, "poem.txt"), []byte("roses are red"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -69,14 +69,25 @@ func serve(t *testing.T, s setup) *pointsman {
 	if s.door == nil {
 		s.door = []string{"serve"}
 	}
-	address := freeAddress(t)
-	p.url = "http://" + address
-	p.cmd = p.command(context.Background(), append(s.door, "--listen", address)...)
-	p.cmd.Stderr = p.stderr
-	if err := p.cmd.Start(); err != nil {
+	p.start(t, append(s.door, "--listen", freeAddress(t))...)
+	if !s.loose {
+		p.awaitServers(t, len(s.servers))
+	}
+	return p
+}
+
+// start starts the program and waits until it serves. The last argument is the
+// address that it serves.
+func (p *pointsman) start(t *testing.T, args ...string) {
+	t.Helper()
+	p.url, p.exited = "http://"+args[len(args)-1], make(chan struct{})
+	cmd, exited := p.command(context.Background(), args...), p.exited
+	cmd.Stderr = p.stderr
+	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = p.cmd.Wait(); close(p.exited) }()
+	p.cmd = cmd
+	go func() { _ = cmd.Wait(); close(exited) }()
 	t.Cleanup(func() { p.end(t) })
 	await(t, "the door", func() bool { return p.healthy() })
 	var err error
@@ -84,10 +95,6 @@ func serve(t *testing.T, s setup) *pointsman {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.control.Close)
-	if !s.loose {
-		p.awaitServers(t, len(s.servers))
-	}
-	return p
 }
 
 // withFiles is a setup with the real filesystem server, "fs", over the test's

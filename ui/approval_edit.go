@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
 
 	"pointsman/ui/model"
 )
@@ -80,6 +81,13 @@ func (w *approvalWindow) onFault() {
 	w.parts.editor.CursorRow, w.parts.editor.CursorColumn = fault.Line-1, fault.Column-1
 	w.win.Canvas().Focus(w.parts.editor)
 	w.parts.editor.Refresh()
+}
+
+// offer shows a menu above the button that opens it: at the window's lower edge
+// there is no room for what its last line opens.
+func (w *approvalWindow) offer(menu *fyne.Menu) {
+	pop := widget.NewPopUpMenu(menu, w.win.Canvas())
+	pop.ShowAtRelativePosition(fyne.NewPos(0, -pop.MinSize().Height), w.parts.remember)
 }
 
 // menu lists how an answer can be remembered.

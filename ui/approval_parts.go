@@ -134,9 +134,7 @@ func (p *approvalParts) makeFooter(w *approvalWindow) {
 	p.sentence = words(fyne.TextWrapWord)
 	p.reason = newEscapeEntry(w.deny)
 	p.reason.SetPlaceHolder("Reason for a denial, told to the model")
-	p.remember = newKeyedButton(model.ThisCallOnly, p.keys, func() {
-		widget.ShowPopUpMenuAtRelativePosition(w.menu(), w.win.Canvas(), fyne.NewPos(0, p.remember.Size().Height), p.remember)
-	})
+	p.remember = newKeyedButton(model.ThisCallOnly, p.keys, func() { w.offer(w.menu()) })
 	p.remember.Icon, p.remember.IconPlacement = fynetheme.MenuDropDownIcon(), widget.ButtonIconTrailingText
 	p.deny = newKeyedButton("Deny", p.keys, w.deny)
 	p.orType = newMutedText(fyne.TextWrapOff)

@@ -153,8 +153,14 @@ func (k *keychain) call(ctx context.Context, run func() (string, error)) (string
 	done := make(chan result, 1)
 	go func() {
 		defer func() { <-k.slots }()
-		value, err := run()
-		done <- result{value, err}
+		var r result
+		defer func() { done <- r }()
+		defer func() { // go-keyring panics when the session's bus goes while it waits for a person
+			if cause := recover(); cause != nil {
+				r = result{err: fmt.Errorf("asking the system's keychain: %v", cause)}
+			}
+		}()
+		r.value, r.err = run()
 	}()
 	select {
 	case r := <-done:
