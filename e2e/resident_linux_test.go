@@ -60,17 +60,16 @@ func TestWithoutTray(t *testing.T) {
 	window := mainWindow(t)
 	await(t, "word of the missing tray", func() bool { return p.state(t).NoTray != "" })
 	window.still()
-	window.picture()
 	window.closeWindow()
 	window.still()
-	window.press(760, 430) // keep running
+	window.click(734, 414, short) // keep running
 	screen{t}.gone("Pointsman$")
 	expect(t, "it still serves", p.healthy(), true)
 
 	window = p.opened(t)
 	window.closeWindow()
 	window.still()
-	window.press(640, 430) // quit
+	window.click(604, 414, short) // quit
 	p.ends(t, 0)
 }
 

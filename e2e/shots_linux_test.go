@@ -88,9 +88,16 @@ func shootData(t *testing.T, shoot func(pane, string), theme string) {
 }
 
 func shootEmpty(t *testing.T, shoot func(pane, string), theme string) {
-	p := themed(t, theme, "", nil)
-	window := p.opened(t)
-	shoot(window, "first")
+	s := setup{bare: true, door: []string{}, env: sessionEnv(t)}
+	if theme == "light" { // a bare program has the system's, which is dark here
+		s.env = append(s.env, "FYNE_THEME=light")
+	}
+	window := serve(t, s).opened(t)
+	shoot(window, "first-model")
+	window.click(-42, -34, short) // skip
+	shoot(window, "first-tools")
+	window.click(-42, -34, short)
+	shoot(window, "first-copilot")
 	window.tour(shoot)
 }
 

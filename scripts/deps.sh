@@ -39,7 +39,7 @@ for m in $missing $wanted; do
 	node) packages="$packages nodejs npm" ;;
 	mingw) packages="$packages gcc-mingw-w64-x86-64" ;;
 	headers) packages="$packages libgl1-mesa-dev xorg-dev" ;;
-	desktop) packages="$packages xvfb openbox xfce4-panel xfconf dbus libglib2.0-bin gnome-keyring libsecret-tools xdotool xclip x11-utils imagemagick libgl1-mesa-dri fonts-dejavu-core" ;;
+	desktop) packages="$packages xvfb openbox xfce4-panel xfconf dbus libglib2.0-bin gnome-keyring libsecret-tools xdotool xclip x11-utils imagemagick libgl1-mesa-dri fonts-dejavu-core fonts-droid-fallback" ;;
 	esac
 done
 
