@@ -91,9 +91,9 @@ cross:
 	CGO_ENABLED=0 GOOS=darwin  $(GO) vet -tags headless $$($(GO) list ./... | grep -vxE 'pointsman/ui(/part|/theme)?')
 	CGO_ENABLED=0 GOOS=windows $(GO) vet -tags headless ./...
 
-## bench: beside a direct call and a bare reverse proxy
+## bench: the gateway beside a bare reverse proxy; the tray and the windows in a session
 bench: build
-	$(GO) run ./bench $(BENCH_FLAGS)
+	$(GO) run ./bench -binary $(BIN) $(BENCH_FLAGS)
 
 clean:
 	rm -rf bin build

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // served returns a target that handler serves.
@@ -93,5 +97,50 @@ func TestQuantile(t *testing.T) {
 	}
 	if got := quantile(nil, 0.5); got != 0 {
 		t.Errorf("of nothing: %g", got)
+	}
+}
+
+func TestRiskyModelsCallOnce(t *testing.T) {
+	at := served(t, newProvider())
+	c := newConn(at.addr)
+	defer c.close()
+	for model, least := range map[string]time.Duration{riskyModel: 0, slowModel: thinking} {
+		ask := request(model, false, 10)
+		took, err := c.do(load{message: at.message(ask), want: []byte(riskyTool)})
+		if err != nil || took.whole < least {
+			t.Errorf("%s: %v after %s", model, err, took.whole)
+		}
+		after := bytes.Replace(ask, []byte(`"role":"system"`), []byte(`"role":"tool"`), 1)
+		if _, err := c.do(load{message: at.message(after), want: []byte(`"finish_reason":"stop"`)}); err != nil {
+			t.Errorf("%s after its call: %v", model, err)
+		}
+	}
+}
+
+func TestWorkOf(t *testing.T) {
+	before, err := workOf(os.Getpid())
+	if os.IsNotExist(err) || runtime.GOOS != "linux" {
+		t.Skip("there is no /proc")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(50 * time.Millisecond); time.Now().Before(deadline); {
+	}
+	after, err := workOf(os.Getpid())
+	if spent := after.cpu - before.cpu; err != nil || spent <= 0 || spent > time.Minute {
+		t.Errorf("working took %s of CPU (%v)", spent, err)
+	}
+	if _, err := workOf(-1); err == nil {
+		t.Error("a process that is not there has done work")
+	}
+}
+
+func TestReportTellsWhatWasSkipped(t *testing.T) {
+	var out strings.Builder
+	rep := newReport()
+	rep.Skipped = "the tray: there is no panel"
+	if err := rep.print(&out); err != nil || !strings.HasSuffix(out.String(), "\nskipped: the tray: there is no panel\n") {
+		t.Errorf("%v: %s", err, out.String())
 	}
 }

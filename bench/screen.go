@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"io"
 	"time"
 
 	"github.com/jezek/xgb"
@@ -43,6 +44,7 @@ type pane struct {
 const manyEvents = 100_000
 
 func openScreen() (*screen, error) {
+	xgb.Logger.SetOutput(io.Discard) // it tells of windows that have gone
 	conn, err := xgb.NewConn()
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the X server: %w", err)

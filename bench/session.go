@@ -29,6 +29,7 @@ func addDesktop(ctx context.Context, opts options, rep *report, progress io.Writ
 	if err != nil {
 		return err
 	}
+	fmt.Fprintln(progress, "measuring the tray and the windows, in a session of their own (four minutes; one with -short) …")
 	dir, err := os.MkdirTemp("", "pointsman-bench-")
 	if err != nil {
 		return err
@@ -40,11 +41,12 @@ func addDesktop(ctx context.Context, opts options, rep *report, progress io.Writ
 		args = append(args, "-short")
 	}
 	cmd := exec.CommandContext(ctx, sessionScript, args...)
-	cmd.Stderr, cmd.Stdout = progress, progress
+	var said bytes.Buffer // the session's programs chatter there, too
+	cmd.Stderr, cmd.Stdout = &said, &said
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 2 * farewell
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("measuring the desktop: %w", err)
+		return fmt.Errorf("measuring the desktop: %w\n%s", err, said.Bytes())
 	}
 	out, err := os.ReadFile(result)
 	if err != nil {
