@@ -3,10 +3,7 @@ package ui
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"image/png"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,99 +12,17 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/storage"
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"pointsman/approvals"
 	"pointsman/gateway/journal"
 	"pointsman/gateway/loop"
-	"pointsman/ui/part"
 	"pointsman/ui/theme"
 )
 
 // noon is what the clock of these screens says.
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-
-// screenBench is a UI without a resident, whose posts are run by settle.
-type screenBench struct {
-	t      testing.TB
-	ui     *UI
-	ctx    context.Context
-	leave  context.CancelFunc
-	window fyne.Window
-	posts  chan func()
-}
-
-// newScreenBench returns a bench with a journal that has runs past runs of ten
-// calls each; negative: there is no journal.
-func newScreenBench(t testing.TB, choice theme.Choice, runs int) *screenBench {
-	t.Helper()
-	app := test.NewTempApp(t)
-	app.Settings().SetTheme(theme.New(choice))
-	b := &screenBench{t: t, posts: make(chan func(), 1<<16)}
-	file := &journalFile{path: filepath.Join(t.TempDir(), "journal.db")}
-	if runs >= 0 {
-		fillJournal(t, file.path, runs)
-	}
-	b.ui = &UI{app: app, log: slog.New(slog.DiscardHandler), journal: file, post: func(f func()) { b.posts <- f }}
-	b.ui.main = newMainWindow(b.ui)
-	b.ctx, b.leave = context.WithCancel(context.Background())
-	b.ui.ctx = b.ctx
-	t.Cleanup(func() {
-		b.leave()
-		b.ui.work.Wait()
-		if err := file.close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return b
-}
-
-// show puts a screen into a window, at the least size that it has to fit.
-func (b *screenBench) show(s screen) {
-	b.window = test.NewTempWindow(b.t, container.NewStack(part.NewSurface("background", "", 0), part.Inset(2, s.content())))
-	b.window.Resize(fyne.NewSize(900-23*8, 600))
-	b.ui.main.window = b.window
-	s.enter(b.ctx)
-}
-
-// until runs what is posted until it is as wanted.
-func (b *screenBench) until(what string, wanted func() bool) {
-	b.t.Helper()
-	deadline := time.After(20 * time.Second)
-	for !wanted() {
-		select {
-		case f := <-b.posts:
-			f()
-		case <-deadline:
-			b.t.Fatal("waited in vain until " + what)
-		}
-	}
-}
-
-// drain runs what is posted by now.
-func (b *screenBench) drain() {
-	for len(b.posts) > 0 {
-		(<-b.posts)()
-	}
-}
-
-// shot writes what the window shows into the folder that SHOTS names.
-func (b *screenBench) shot(name string) {
-	dir := os.Getenv("SHOTS")
-	if dir == "" {
-		return
-	}
-	file, err := os.Create(filepath.Join(dir, name+".png"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := errors.Join(png.Encode(file, b.window.Canvas().Capture()), file.Close()); err != nil {
-		b.t.Fatal(err)
-	}
-}
 
 var oddNames = []string{"copilot/1.2", strings.Repeat("a-very-long-name-", 18), "数据管道 · 代理", "مساعد البرمجة", "🤖 agent 🚂"}
 
@@ -243,43 +158,6 @@ func TestActivityShots(t *testing.T) {
 		b.shot("activity-nothing-" + string(choice))
 		b, _, _ = newActivityBench(t, choice, -1)
 		b.shot("activity-empty-" + string(choice))
-	}
-}
-
-// text is all that is written below an object.
-func text(o fyne.CanvasObject) string {
-	var b strings.Builder
-	for _, o := range test.LaidOutObjects(o) {
-		switch o := o.(type) {
-		case *widget.Label:
-			if o.Visible() {
-				b.WriteString(o.Text + "\n")
-			}
-		case *widget.Button:
-			b.WriteString("[" + o.Text + "]\n")
-		}
-	}
-	return b.String()
-}
-
-// button is the button with that text below an object.
-func button(t *testing.T, o fyne.CanvasObject, text string) *widget.Button {
-	t.Helper()
-	for _, o := range test.LaidOutObjects(o) {
-		if b, ok := o.(*widget.Button); ok && b.Text == text {
-			return b
-		}
-	}
-	t.Fatalf("there is no button %q", text)
-	return nil
-}
-
-func want(t *testing.T, shown string, words ...string) {
-	t.Helper()
-	for _, w := range words {
-		if !strings.Contains(shown, w) {
-			t.Errorf("%q is not in what is shown:\n%s", w, shown)
-		}
 	}
 }
 

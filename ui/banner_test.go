@@ -20,7 +20,7 @@ func TestHeldChangeIsAcceptedOrPutBack(t *testing.T) {
 		require      bool
 	}{{"accepted", "Accept", false}, {"put back", "Put it back", true}} {
 		t.Run(test.name, func(t *testing.T) {
-			b := newWindowBench(t, benchOptions{})
+			b := newWindowBench(t, gatewaySetup{})
 			b.open(screenConnect)
 			b.write(loosened)
 			b.until("it is held", func() bool { return b.says("loosens a gate") && b.says("approvals.require") })
@@ -41,7 +41,7 @@ func TestHeldChangeIsAcceptedOrPutBack(t *testing.T) {
 
 // What is accepted is what was seen: another change asks again.
 func TestHeldChangeThatWasReplaced(t *testing.T) {
-	b := newWindowBench(t, benchOptions{})
+	b := newWindowBench(t, gatewaySetup{})
 	b.open(screenConnect)
 	b.write("tools: {safe: [one]}\n")
 	b.until("it is held", func() bool { return b.says("one would run") })
@@ -63,7 +63,7 @@ func TestHeldChangeThatWasReplaced(t *testing.T) {
 }
 
 func TestBannersOfWhatIsWrong(t *testing.T) {
-	b := newWindowBench(t, benchOptions{})
+	b := newWindowBench(t, gatewaySetup{})
 	b.open(screenConnect)
 	b.write("tools: {max_rounds: 3}\ntools_: 1\n")
 	b.until("the fault is shown with its line", func() bool { return b.says("has a fault") && b.says("config.yaml:2") })
@@ -96,7 +96,7 @@ func (m lockedFirst) HasSecret(ctx context.Context, names []string) (map[string]
 
 func TestLockedKeychainIsLookedAtAgain(t *testing.T) {
 	looks := 0
-	b := newWindowBench(t, benchOptions{manager: func(m control.Manager) control.Manager { return lockedFirst{m, &looks} }})
+	b := newWindowBench(t, gatewaySetup{manager: func(m control.Manager) control.Manager { return lockedFirst{m, &looks} }})
 	b.open(screenConnect)
 	b.until("the keychain is told of", func() bool { return b.says("keychain cannot be used") && b.says("goes on working") })
 	b.tap("Look again")

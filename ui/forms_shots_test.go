@@ -38,7 +38,7 @@ func TestFormShots(t *testing.T) {
 
 func shootServers(t *testing.T, face theme.Choice) {
 	long := strings.Repeat("名前が長い🙂", 50)
-	b := newFormsBench(t, formsSetup{yaml: shownServers + "  " + long + ": {command: 'false'}\n", tools: 500, face: face})
+	b := newFormsBench(t, gatewaySetup{yaml: shownServers + "  " + long + ": {command: 'false'}\n", tools: 500, face: face})
 	shot := func(name string) { b.arranged(name + "-" + string(face)) }
 	s := b.servers()
 	b.until("the servers have settled", func() bool {
@@ -76,13 +76,13 @@ func shootServers(t *testing.T, face theme.Choice) {
 	s.remove("off")
 	b.sees("Removed")
 	shot("servers-removed")
-	empty := newFormsBench(t, formsSetup{face: face})
+	empty := newFormsBench(t, gatewaySetup{face: face})
 	empty.servers()
 	empty.arranged("servers-empty-" + string(face))
 }
 
 func shootModels(t *testing.T, face theme.Choice) {
-	b := newFormsBench(t, formsSetup{yaml: shownServers, face: face})
+	b := newFormsBench(t, gatewaySetup{yaml: shownServers, face: face})
 	if err := b.keychain.Set(t.Context(), "deepseek", "sk-shot"); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func shootModels(t *testing.T, face theme.Choice) {
 	s.edit(model.ProviderForm{})
 	b.tap("Save")
 	shot("models-add")
-	empty := newFormsBench(t, formsSetup{face: face})
+	empty := newFormsBench(t, gatewaySetup{face: face})
 	empty.modelsScreen()
 	empty.arranged("models-empty-" + string(face))
 }

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -39,7 +38,7 @@ func (b *formsBench) pick(option string) {
 }
 
 func TestProviderAdded(t *testing.T) {
-	b := newFormsBench(t, formsSetup{yaml: "# mine\n"})
+	b := newFormsBench(t, gatewaySetup{yaml: "# mine\n"})
 	s := b.modelsScreen()
 	b.sees("No provider yet")
 	b.tap("Add a provider")
@@ -68,7 +67,7 @@ func TestProviderAdded(t *testing.T) {
 // TestProviderByAddress adds one that nobody knows. That its name is that of the
 // clients' key does not change that key.
 func TestProviderByAddress(t *testing.T) {
-	b := newFormsBench(t, formsSetup{})
+	b := newFormsBench(t, gatewaySetup{})
 	if err := b.keychain.Set(t.Context(), "gateway", "the clients' key"); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +90,7 @@ func TestProviderByAddress(t *testing.T) {
 }
 
 func TestProviderFromEnvironment(t *testing.T) {
-	b := newFormsBench(t, formsSetup{})
+	b := newFormsBench(t, gatewaySetup{})
 	s := b.modelsScreen()
 	s.edit(model.ProviderForm{})
 	b.pick("openai")
@@ -126,7 +125,7 @@ func fakeProvider(t *testing.T, key string) string {
 }
 
 func TestProviderTrial(t *testing.T) {
-	b := newFormsBench(t, formsSetup{yaml: fmt.Sprintf("providers: {tiny: {base_url: %q, api_key: \"keychain:tiny\"}}\n", fakeProvider(t, hush))})
+	b := newFormsBench(t, gatewaySetup{yaml: fmt.Sprintf("providers: {tiny: {base_url: %q, api_key: \"keychain:tiny\"}}\n", fakeProvider(t, hush))})
 	if err := b.keychain.Set(t.Context(), "tiny", "old"); err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +145,7 @@ func TestProviderTrial(t *testing.T) {
 }
 
 func TestProviderRemoved(t *testing.T) {
-	b := newFormsBench(t, formsSetup{yaml: "providers:\n  own: {base_url: \"https://p.example/v1\", api_key: literal-key-q7Zk2mX9}\n"})
+	b := newFormsBench(t, gatewaySetup{yaml: "providers:\n  own: {base_url: \"https://p.example/v1\", api_key: literal-key-q7Zk2mX9}\n"})
 	s := b.modelsScreen()
 	b.sees("In the file, as text")
 	s.open("own")
@@ -159,7 +158,7 @@ func TestProviderRemoved(t *testing.T) {
 }
 
 func TestProviderConflict(t *testing.T) {
-	b := newFormsBench(t, formsSetup{yaml: "providers:\n  own: {base_url: \"https://p.example/v1\"}\n"})
+	b := newFormsBench(t, gatewaySetup{yaml: "providers:\n  own: {base_url: \"https://p.example/v1\"}\n"})
 	b.modelsScreen().open("own")
 	b.entry("https://example.com/v1").SetText("https://mine.example/v1")
 	b.write("providers:\n  own: {base_url: \"https://theirs.example/v1\"}\n")
@@ -172,7 +171,7 @@ func TestProviderConflict(t *testing.T) {
 }
 
 func TestModelChoices(t *testing.T) {
-	b := newFormsBench(t, formsSetup{yaml: "fallback: {model: glm-4.6, base_url: \"https://f.example/v1\"}\n"})
+	b := newFormsBench(t, gatewaySetup{yaml: "fallback: {model: glm-4.6, base_url: \"https://f.example/v1\"}\n"})
 	s := b.modelsScreen()
 	c := s.choices
 	c.standard.entry.SetText("gpt-6-luna")
@@ -191,7 +190,7 @@ func TestModelChoices(t *testing.T) {
 }
 
 func TestCatalogueSearch(t *testing.T) {
-	b := newFormsBench(t, formsSetup{})
+	b := newFormsBench(t, gatewaySetup{})
 	c := b.modelsScreen().catalogue
 	if len(c.shown) < 5 {
 		t.Fatalf("%d models are shown", len(c.shown))
@@ -202,15 +201,8 @@ func TestCatalogueSearch(t *testing.T) {
 	}
 }
 
-// noKeychain is a session without one.
-type noKeychain struct{}
-
-func (noKeychain) Get(context.Context, string) (string, error) { return "", secrets.ErrUnavailable }
-func (noKeychain) Set(context.Context, string, string) error   { return secrets.ErrUnavailable }
-func (noKeychain) Delete(context.Context, string) error        { return secrets.ErrUnavailable }
-
 func TestProviderWithoutKeychain(t *testing.T) {
-	b := newFormsBench(t, formsSetup{yaml: "providers: {deepseek: {api_key: \"keychain:deepseek\"}, openai: {api_key: os.environ/X}}\n", keychain: noKeychain{}})
+	b := newFormsBench(t, gatewaySetup{yaml: "providers: {deepseek: {api_key: \"keychain:deepseek\"}, openai: {api_key: os.environ/X}}\n", keychain: failingKeychain{secrets.ErrUnavailable}})
 	s := b.modelsScreen()
 	b.sees("No keychain is available here")
 	b.sees("Keychain unreadable")

@@ -37,7 +37,7 @@ func (m rulesOf) RemoveRule(ctx context.Context, id string) (bool, error) {
 }
 
 func TestRuleIsRemovedAndComesBack(t *testing.T) {
-	b := newWindowBench(t, benchOptions{yaml: oneRule})
+	b := newWindowBench(t, gatewaySetup{yaml: oneRule})
 	b.open(screenApprovals)
 	const sentence = "Always allow write_file of filesystem under /home/me/src"
 	b.until("the rules are shown", func() bool { return b.says(sentence) && b.says("Always deny run of shell") })
@@ -61,7 +61,7 @@ func TestRuleIsRemovedAndComesBack(t *testing.T) {
 }
 
 func TestRuleThatCannotBeRemoved(t *testing.T) {
-	b := newWindowBench(t, benchOptions{yaml: oneRule, manager: func(m control.Manager) control.Manager {
+	b := newWindowBench(t, gatewaySetup{yaml: oneRule, manager: func(m control.Manager) control.Manager {
 		return rulesOf{Manager: m, refusal: errors.New("the file cannot be written")}
 	}})
 	b.open(screenApprovals)
@@ -74,7 +74,7 @@ func TestRuleThatCannotBeRemoved(t *testing.T) {
 }
 
 func TestRulesOfNowAndVoidOnes(t *testing.T) {
-	b := newWindowBench(t, benchOptions{manager: func(m control.Manager) control.Manager {
+	b := newWindowBench(t, gatewaySetup{manager: func(m control.Manager) control.Manager {
 		return rulesOf{Manager: m, more: []approvals.Rule{
 			{ID: "s", Action: approvals.Allow, Server: "web", Tool: "fetch", Lifetime: approvals.ForSession, Used: 2, LastUsed: time.Now(), Created: time.Now()},
 			{ID: "v", Action: approvals.Allow, Server: "web", Tool: "post", Lifetime: approvals.Always, Voided: true},
@@ -90,13 +90,13 @@ func TestRulesOfNowAndVoidOnes(t *testing.T) {
 }
 
 func TestNothingRemembered(t *testing.T) {
-	b := newWindowBench(t, benchOptions{})
+	b := newWindowBench(t, gatewaySetup{})
 	b.open(screenApprovals)
 	b.until("that is said", func() bool { return b.says("Nothing is remembered, nothing waits") })
 }
 
 func TestWhatWaitsLeadsToItsWindow(t *testing.T) {
-	b := newWindowBench(t, benchOptions{})
+	b := newWindowBench(t, gatewaySetup{})
 	b.open(screenApprovals)
 	ctx, cancel := context.WithCancel(t.Context())
 	asked := make(chan struct{})

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -20,7 +19,7 @@ const hush = "hush-Zk2mX9vB4n"
 
 // TestServerAdded fills the form by hand.
 func TestServerAdded(t *testing.T) {
-	b := newFormsBench(t, formsSetup{yaml: "# mine\ndefault_model: gpt-6-sol\n"})
+	b := newFormsBench(t, gatewaySetup{yaml: "# mine\ndefault_model: gpt-6-sol\n"})
 	s := b.servers()
 	b.sees("No servers yet")
 	b.tap("Add server")
@@ -62,7 +61,7 @@ func TestServerAdded(t *testing.T) {
 
 // TestServerURLAdded keeps a header's scheme in the file, and the rest out of it.
 func TestServerURLAdded(t *testing.T) {
-	b := newFormsBench(t, formsSetup{})
+	b := newFormsBench(t, gatewaySetup{})
 	b.servers()
 	b.tap("Add server")
 	b.fill("github", "服务器")
@@ -98,7 +97,7 @@ func TestServerFormFaults(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			yaml := "mcpServers:\n  there: {command: \"false\", disabled: true}\n"
-			b := newFormsBench(t, formsSetup{yaml: yaml})
+			b := newFormsBench(t, gatewaySetup{yaml: yaml})
 			b.servers().edit(test.form)
 			b.tap("Save")
 			if !strings.Contains(b.words(), test.says) {
@@ -125,7 +124,7 @@ providers:
 // TestServerEdited replaces one secret, and leaves everything else alone: a
 // keychain entry that something else uses, too, keeps its value.
 func TestServerEdited(t *testing.T) {
-	b := newFormsBench(t, formsSetup{yaml: savedServers})
+	b := newFormsBench(t, gatewaySetup{yaml: savedServers})
 	s := b.servers()
 	s.open("github")
 	b.tap("Edit")
@@ -145,7 +144,7 @@ func TestServerEdited(t *testing.T) {
 
 // TestServerRenamed refuses to lose a value that only the file knows.
 func TestServerRenamed(t *testing.T) {
-	b := newFormsBench(t, formsSetup{yaml: savedServers})
+	b := newFormsBench(t, gatewaySetup{yaml: savedServers})
 	s := b.servers()
 	s.open("github")
 	b.tap("Edit")
@@ -172,7 +171,7 @@ func TestServerConflict(t *testing.T) {
 		{"in this entry, theirs holds", there, "Take the file's", []string{"command: npx", "timeout: 7000"}, "uvx"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b := newFormsBench(t, formsSetup{yaml: savedServers})
+			b := newFormsBench(t, gatewaySetup{yaml: savedServers})
 			s := b.servers()
 			s.open("github")
 			b.tap("Edit")
@@ -197,7 +196,7 @@ func TestServerConflict(t *testing.T) {
 }
 
 func TestServerPasted(t *testing.T) {
-	b := newFormsBench(t, formsSetup{})
+	b := newFormsBench(t, gatewaySetup{})
 	s := b.servers()
 	b.tap("Paste a block")
 	b.fill(pasteExample, "no json")
@@ -230,7 +229,7 @@ func TestServerPasted(t *testing.T) {
 // TestServerRemoved takes a removal back; what stood in the file as text, and the
 // form has never seen, comes back with it.
 func TestServerRemoved(t *testing.T) {
-	b := newFormsBench(t, formsSetup{yaml: savedServers})
+	b := newFormsBench(t, gatewaySetup{yaml: savedServers})
 	s := b.servers()
 	s.open("github")
 	b.tap("Remove")
@@ -242,7 +241,7 @@ func TestServerRemoved(t *testing.T) {
 }
 
 func TestServerTools(t *testing.T) {
-	b := newFormsBench(t, formsSetup{yaml: "mcpServers: {scratch: {type: builtin}}\ntools: {safe: [write_thing_001]}\n", tools: 500})
+	b := newFormsBench(t, gatewaySetup{yaml: "mcpServers: {scratch: {type: builtin}}\ntools: {safe: [write_thing_001]}\n", tools: 500})
 	s := b.servers()
 	s.open("scratch")
 	b.until("its tools are there", func() bool { return len(s.page.tools) == 500 })
@@ -285,7 +284,7 @@ func (b *formsBench) rows() []*serverToolRow {
 }
 
 func TestServerTrial(t *testing.T) {
-	b := newFormsBench(t, formsSetup{tools: 3})
+	b := newFormsBench(t, gatewaySetup{tools: 3})
 	s := b.servers()
 	b.until("the tools are there", func() bool { return len(s.view.tools) == 3 })
 	s.edit(model.ServerForm{Name: "shell", Command: "sh", Arguments: "-c\necho it is broken >&2; exit 3"})
@@ -324,7 +323,7 @@ func cancelOf(trial *formTrial) *widget.Button {
 // TestServerLive shows what happens to a server without anything being asked
 // for.
 func TestServerLive(t *testing.T) {
-	b := newFormsBench(t, formsSetup{yaml: "mcpServers: {off: {command: \"false\", disabled: true}}\n"})
+	b := newFormsBench(t, gatewaySetup{yaml: "mcpServers: {off: {command: \"false\", disabled: true}}\n"})
 	s := b.servers()
 	s.open("off")
 	b.sees("Disabled")
@@ -335,15 +334,8 @@ func TestServerLive(t *testing.T) {
 	b.until("the list is back", func() bool { return s.page == nil && len(s.lines) == 1 })
 }
 
-// lockedKeychain is one that nobody unlocks.
-type lockedKeychain struct{}
-
-func (lockedKeychain) Get(context.Context, string) (string, error) { return "", secrets.ErrLocked }
-func (lockedKeychain) Set(context.Context, string, string) error   { return secrets.ErrLocked }
-func (lockedKeychain) Delete(context.Context, string) error        { return secrets.ErrLocked }
-
 func TestServerKeychainLocked(t *testing.T) {
-	b := newFormsBench(t, formsSetup{keychain: lockedKeychain{}})
+	b := newFormsBench(t, gatewaySetup{keychain: failingKeychain{secrets.ErrLocked}})
 	s := b.servers()
 	s.edit(model.ServerForm{Name: "a", Command: "sleep", Env: []model.Pair{{Key: "TOKEN", Value: hush, Secret: true}}})
 	b.tap("Save")
@@ -360,7 +352,7 @@ func TestServerNames(t *testing.T) {
 		"300 characters": strings.Repeat("x", 300), "Chinese": strings.Repeat("文件", 30), "Arabic": "خادم الملفات", "emoji": "🙂🗂", "dots": "a.b[0]\"c",
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newFormsBench(t, formsSetup{})
+			b := newFormsBench(t, gatewaySetup{})
 			s := b.servers()
 			s.edit(model.ServerForm{Name: server, Command: "false", Env: []model.Pair{{Key: "TOKEN", Value: hush, Secret: true}}})
 			b.tap("Save")
@@ -385,7 +377,7 @@ func TestServerNames(t *testing.T) {
 // TestServerBuiltin changes a server that comes with the program and has no entry
 // of its own.
 func TestServerBuiltin(t *testing.T) {
-	b := newFormsBench(t, formsSetup{tools: 2})
+	b := newFormsBench(t, gatewaySetup{tools: 2})
 	s := b.servers()
 	s.open("scratch")
 	b.until("its tools are there", func() bool { return len(s.page.tools) == 2 })
@@ -407,7 +399,7 @@ func TestServerBuiltin(t *testing.T) {
 // TestServerToolsAtOnce changes several tools before the first change is made:
 // each of them counts.
 func TestServerToolsAtOnce(t *testing.T) {
-	b := newFormsBench(t, formsSetup{yaml: "mcpServers: {scratch: {type: builtin}}\n", tools: 6})
+	b := newFormsBench(t, gatewaySetup{yaml: "mcpServers: {scratch: {type: builtin}}\n", tools: 6})
 	s := b.servers()
 	s.open("scratch")
 	b.until("its tools are there", func() bool { return len(s.page.tools) == 6 })

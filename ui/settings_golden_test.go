@@ -17,10 +17,10 @@ func TestSettingsPictures(t *testing.T) {
 `
 	for _, tt := range []struct {
 		name    string
-		options benchOptions
+		options gatewaySetup
 		act     func(b *windowBench)
 	}{
-		{"settings", benchOptions{}, func(b *windowBench) {
+		{"settings", gatewaySetup{}, func(b *windowBench) {
 			s := b.settings()
 			b.until("the key is known", func() bool { return s.key.key != "" })
 			field := s.form.Field(model.PathListen)
@@ -31,13 +31,13 @@ func TestSettingsPictures(t *testing.T) {
 			})
 			b.until("the launch is at fault", func() bool { return b.says("Login starts") })
 		}},
-		{"rules", benchOptions{yaml: rules}, func(b *windowBench) {
+		{"rules", gatewaySetup{yaml: rules}, func(b *windowBench) {
 			b.open(screenApprovals)
 			b.until("the rules are shown", func() bool { return b.says("write_file") })
 			b.write(rules + "  require: false\n")
 			b.until("a change is held", func() bool { return b.says("loosens a gate") })
 		}},
-		{"welcome", benchOptions{first: true}, func(b *windowBench) {
+		{"welcome", gatewaySetup{first: true}, func(b *windowBench) {
 			b.open("")
 			b.until("the endpoint is known", func() bool { return b.ui.main.state.Serving != "" })
 		}},

@@ -35,7 +35,7 @@ func (b *windowBench) typeInto(s *settingsScreen, path, text string) {
 }
 
 func TestSettingsAreSavedOneByOne(t *testing.T) {
-	b := newWindowBench(t, benchOptions{yaml: "# mine\ntools: {max_rounds: 3}\n"})
+	b := newWindowBench(t, gatewaySetup{yaml: "# mine\ntools: {max_rounds: 3}\n"})
 	s := b.settings()
 	rounds := s.form.Field("tools.max_rounds")
 	b.enter(s, "tools.max_rounds", "12")
@@ -66,7 +66,7 @@ func TestSettingsRefuseWhatIsNotValid(t *testing.T) {
 		{"no port", "gateway.listen", "99999", "is not a listen address"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b := newWindowBench(t, benchOptions{})
+			b := newWindowBench(t, gatewaySetup{})
 			s := b.settings()
 			field := s.form.Field(test.path)
 			b.enter(s, test.path, test.text)
@@ -89,7 +89,7 @@ func TestTakenPortNamesItsHolderAndOffersAnother(t *testing.T) {
 	}
 	defer ln.Close()
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
-	b := newWindowBench(t, benchOptions{})
+	b := newWindowBench(t, gatewaySetup{})
 	s := b.settings()
 	field := s.form.Field(model.PathListen)
 	b.enter(s, model.PathListen, port)
@@ -106,7 +106,7 @@ func TestTakenPortNamesItsHolderAndOffersAnother(t *testing.T) {
 }
 
 func TestFileChangedWhileTheFormIsOpen(t *testing.T) {
-	b := newWindowBench(t, benchOptions{yaml: "tools: {max_rounds: 3}\n"})
+	b := newWindowBench(t, gatewaySetup{yaml: "tools: {max_rounds: 3}\n"})
 	s := b.settings()
 	field := s.form.Field("tools.max_rounds")
 	b.typeInto(s, "tools.max_rounds", "12")
@@ -136,7 +136,7 @@ func TestFileChangedWhileTheFormIsOpen(t *testing.T) {
 
 // A save from an old revision does not overwrite what the form has not seen yet.
 func TestSaveBeforeTheChangeIsSeen(t *testing.T) {
-	b := newWindowBench(t, benchOptions{yaml: "tools: {max_rounds: 3}\n"})
+	b := newWindowBench(t, gatewaySetup{yaml: "tools: {max_rounds: 3}\n"})
 	s := b.settings()
 	b.write("tools: {max_rounds: 5}\n") // nothing that is posted is run before the save
 	field := s.form.Field("tools.max_rounds")
@@ -149,7 +149,7 @@ func TestSaveBeforeTheChangeIsSeen(t *testing.T) {
 
 // A change of another field is no reason to ask.
 func TestSaveBesideAnotherChange(t *testing.T) {
-	b := newWindowBench(t, benchOptions{yaml: "tools: {max_rounds: 3}\n"})
+	b := newWindowBench(t, gatewaySetup{yaml: "tools: {max_rounds: 3}\n"})
 	s := b.settings()
 	b.write("tools: {max_rounds: 3}\nlog: {level: warn}\n")
 	b.enter(s, "tools.max_rounds", "12")
@@ -160,7 +160,7 @@ func TestSaveBesideAnotherChange(t *testing.T) {
 }
 
 func TestWhatTheEnvironmentSetsIsGreyed(t *testing.T) {
-	b := newWindowBench(t, benchOptions{env: map[string]string{"MCP_MAX_TOOL_ROUNDS": "4"}})
+	b := newWindowBench(t, gatewaySetup{env: map[string]string{"MCP_MAX_TOOL_ROUNDS": "4"}})
 	s := b.settings()
 	if row := s.rows["tools.max_rounds"]; !row.text.Disabled() || row.text.Text != "4" || !strings.Contains(row.hint.Text, "set by the environment") {
 		t.Errorf("the field is %q, %q", row.text.Text, row.hint.Text)
@@ -173,7 +173,7 @@ func TestWhatTheEnvironmentSetsIsGreyed(t *testing.T) {
 }
 
 func TestThemeIsWornAtOnceAndAtTheStart(t *testing.T) {
-	b := newWindowBench(t, benchOptions{yaml: "desktop: {theme: dark}\n"})
+	b := newWindowBench(t, gatewaySetup{yaml: "desktop: {theme: dark}\n"})
 	if b.ui.face != theme.Dark {
 		t.Fatalf("at the start the windows wear %q", b.ui.face)
 	}
@@ -186,7 +186,7 @@ func TestThemeIsWornAtOnceAndAtTheStart(t *testing.T) {
 
 func TestLaunchAtLoginSaysWhatIsWrong(t *testing.T) {
 	repaired := make(chan struct{}, 1)
-	b := newWindowBench(t, benchOptions{control: func(o *control.Options) {
+	b := newWindowBench(t, gatewaySetup{control: func(o *control.Options) {
 		o.RepairLaunch = func() error { repaired <- struct{}{}; return nil }
 	}})
 	s := b.settings()
@@ -203,7 +203,7 @@ func TestLaunchAtLoginSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestNewKeyIsMadeAfterAQuestion(t *testing.T) {
-	b := newWindowBench(t, benchOptions{})
+	b := newWindowBench(t, gatewaySetup{})
 	old, err := b.gateway.AccessKey()
 	if err != nil {
 		t.Fatal(err)
@@ -233,7 +233,7 @@ func TestNewKeyIsMadeAfterAQuestion(t *testing.T) {
 // A panic behind a button is shown, and the screen comes back when it is chosen
 // again.
 func TestPanicBehindAButton(t *testing.T) {
-	b := newWindowBench(t, benchOptions{})
+	b := newWindowBench(t, gatewaySetup{})
 	s := b.settings()
 	s.rows["tools.max_rounds"].acts.save = nil // whoever calls it panics
 	press := b.ui.act("a test", func() { s.rows["tools.max_rounds"].acts.save() })

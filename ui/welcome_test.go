@@ -26,7 +26,7 @@ func TestFirstStepsAreShownOnce(t *testing.T) {
 		{"something else configured", "tools: {max_rounds: 3}\n", true, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b := newWindowBench(t, benchOptions{yaml: test.yaml, first: test.first})
+			b := newWindowBench(t, gatewaySetup{yaml: test.yaml, first: test.first})
 			b.open("")
 			if b.says("Welcome to Pointsman") != test.want {
 				t.Fatalf("the window says %q", b.words())
@@ -44,7 +44,7 @@ func TestFirstStepsAreShownOnce(t *testing.T) {
 
 // Who asked for a screen gets that one.
 func TestFirstStepsAreNotInTheWay(t *testing.T) {
-	b := newWindowBench(t, benchOptions{first: true})
+	b := newWindowBench(t, gatewaySetup{first: true})
 	b.settings()
 	if b.says("Welcome to Pointsman") {
 		t.Errorf("the window says %q", b.words())
@@ -69,7 +69,7 @@ func (m testedProviders) TestProvider(context.Context, string, config.Provider, 
 
 func TestFirstSteps(t *testing.T) {
 	keychain := secrets.Memory()
-	b := newWindowBench(t, benchOptions{first: true, keychain: keychain, manager: func(m control.Manager) control.Manager {
+	b := newWindowBench(t, gatewaySetup{first: true, keychain: keychain, manager: func(m control.Manager) control.Manager {
 		return testedProviders{m, control.ProviderTest{OK: true, Message: "It answers.", Models: []string{"small", "large"}, Model: "small"}}
 	}})
 	b.open("")
@@ -107,14 +107,14 @@ func TestFirstSteps(t *testing.T) {
 }
 
 func TestFirstStepsWithTheDemo(t *testing.T) {
-	b := newWindowBench(t, benchOptions{first: true})
+	b := newWindowBench(t, gatewaySetup{first: true})
 	b.open("")
 	b.tap("Try the demo model")
 	b.until("it answers", func() bool { return b.store.Config().DefaultModel == "demo" && b.says("The demo model answers") })
 }
 
 func TestKeyThatDoesNotWork(t *testing.T) {
-	b := newWindowBench(t, benchOptions{first: true, manager: func(m control.Manager) control.Manager {
+	b := newWindowBench(t, gatewaySetup{first: true, manager: func(m control.Manager) control.Manager {
 		return testedProviders{m, control.ProviderTest{Message: "The provider refused the key."}}
 	}})
 	b.open("")
