@@ -3,9 +3,11 @@ package gateway
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"pointsman/gateway/config"
 	"pointsman/gateway/servers"
 	"pointsman/gateway/tools"
 )
@@ -98,10 +100,27 @@ func (g *Gateway) whyUnknown(name string) tools.Why {
 	case why.Server == "":
 		why.Reasons = slices.Insert(why.Reasons, 0, tools.Reason{Cause: tools.Unknown, Text: "no connected server has a tool of that name"})
 	}
-	for _, entry := range g.catalogue.Load().Find(name, similarNames) {
-		why.Similar = append(why.Similar, entry.Offered)
-	}
+	why.Similar = g.similar(name)
 	return g.withPause(why)
+}
+
+// similar returns names of tools that may be meant: the one spelled nearest, and
+// those that share words.
+func (g *Gateway) similar(name string) []string {
+	catalogue, names := g.catalogue.Load(), []string{}
+	known := map[string]string{}
+	for _, entry := range catalogue.Entries() {
+		known[entry.Name], known[entry.Offered] = entry.Offered, entry.Offered
+	}
+	if nearest := config.Nearest(name, slices.Sorted(maps.Keys(known))); nearest != "" {
+		names = append(names, known[nearest])
+	}
+	for _, entry := range catalogue.Find(name, similarNames) {
+		if len(names) < similarNames && !slices.Contains(names, entry.Offered) {
+			names = append(names, entry.Offered)
+		}
+	}
+	return names
 }
 
 // prefixOf is what the offered names of a server's tools begin with.

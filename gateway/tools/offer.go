@@ -91,6 +91,10 @@ func (c *Catalogue) inTurns() []*Entry {
 	return list
 }
 
+// farFromBest is the part of the best one's score below which a tool is not found:
+// it shares a word with the query, and nothing else.
+const farFromBest = 0.3
+
 // Find returns at most n usable tools that fit a query, the best first.
 func (c *Catalogue) Find(query string, n int) []*Entry {
 	words := terms{}
@@ -99,8 +103,9 @@ func (c *Catalogue) Find(query string, n int) []*Entry {
 	if e := c.Lookup(strings.TrimSpace(query)); e != nil && slices.Contains(c.usable, e) {
 		list = append(list, e)
 	}
-	for _, r := range c.index().rank(words) {
-		if len(list) >= n {
+	ranking := c.index().rank(words)
+	for _, r := range ranking {
+		if len(list) >= n || r.score < farFromBest*ranking[0].score {
 			break
 		}
 		if !slices.Contains(list, r.entry) {

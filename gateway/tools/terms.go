@@ -133,7 +133,7 @@ func hasAnySuffix(word string, suffixes ...string) bool {
 // stopWords say nothing about what a tool does.
 var stopWords = setOf(`a about all also am an and any are as at be because been but by can could did do does
 	for from had has have how i if in into is it its just let me my no not of on or our please so some such
-	than that the their them then there these they this those to too us use used using want was we were what
+	than that the their them then there these they this those to too tool tools us use used using want was we were what
 	when where which who why will with would you your s t`)
 
 // meanings give words that stand for one another a term in common, by stem.

@@ -140,8 +140,8 @@ func whyTitle(why tools.Why) string {
 	switch {
 	case why.Name == "":
 		return name + " is not there:"
-	case !why.Offered && why.Callable:
-		return name + " is not offered at first, and can be called:"
+	case !why.Offered && slices.ContainsFunc(why.Reasons, func(r tools.Reason) bool { return r.Cause == tools.Beyond }):
+		return name + " is not always offered:"
 	case !why.Offered:
 		return name + " is not offered:"
 	case !why.Callable:

@@ -82,7 +82,7 @@ func TestWhyATool(t *testing.T) {
 		for args, want := range map[string]string{
 			"scratch__read_file":  "scratch__read_file (read_file of server scratch) is offered. Nothing is in its way.\n",
 			"write_file":          "scratch__write_file (write_file of server scratch) is not offered:\n  - not in the allowlist (tools.allowed)\n",
-			"scratch__erase_disk": "scratch__erase_disk is not there:\n  - server \"scratch\" is connected, and has no tool of that name\n  Similar: scratch__list_files, scratch__read_file\n",
+			"scratch__erase_disk": "scratch__erase_disk is not there:\n  - server \"scratch\" is connected, and has no tool of that name\n  Similar: scratch__read_file, scratch__list_files\n",
 		} {
 			r.t = t
 			if got := r.must("tools", "why", args).out; got != want {

@@ -81,9 +81,10 @@ func (p *passage) tuple(s *shape, elements []any, keyword string, rest *node) er
 	if rest == nil || len(rest.shapes) > 0 {
 		p.narrowed++
 	}
-	alike := !slices.ContainsFunc(nodes, func(n *node) bool { return !sameNode(n, nodes[0]) })
+	first := nodes[0].written()
+	alike := !slices.ContainsFunc(nodes, func(n *node) bool { return n.written() != first })
 	switch {
-	case alike && rest == nil || alike && sameNode(rest, nodes[0]): // nothing is lost but what may follow at will
+	case alike && rest == nil || alike && rest.written() == first: // nothing is lost but what may follow at will
 	case rest == nil || len(rest.shapes) == 0:
 		s.atMost("maxItems", len(nodes))
 	case !alike:
@@ -127,8 +128,5 @@ func (n *node) name() string {
 	return name
 }
 
-// sameNode reports whether two nodes are written alike.
-func sameNode(a, b *node) bool {
-	w := newWriter()
-	return string(encode(w.node(a))) == string(encode(w.node(b)))
-}
+// written is the node as it is written, to compare it with others.
+func (n *node) written() string { return string(encode(newWriter().node(n))) }

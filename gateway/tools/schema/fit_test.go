@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"pointsman/gateway/tools/schema"
 )
@@ -178,6 +179,7 @@ func TestFitSetsAside(t *testing.T) {
 		{"a reference that cannot be read", prop(`{"$ref":"#%zz"}`), "cannot be read"},
 		{"a reference to itself", `{"$ref":"#"}`, "back to itself"},
 		{"references in a ring", `{"properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"allOf":[{"$ref":"#/$defs/a"}]}}}`, "back to itself"},
+		{"too deep", `{"properties":{"a":` + strings.Repeat(`{"type":"array","items":`, 300) + `{}` + strings.Repeat(`}`, 300) + `}}`, "deeper than 250 levels"},
 		{"too large", prop(`{"enum":["` + strings.Repeat("x", schema.MaxSize) + `"]}`), "larger than 256 KiB"},
 		{"two properties with one name", `{"properties":{"$match":{},"_match_c140bbe568":{}}}`, "is another's"},
 	} {
@@ -219,7 +221,7 @@ func TestFitCutsReferencesShort(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(f.Schema) > max(32<<10, 2*len(tt.raw)) || !strings.Contains(string(f.Schema), tt.tells) || !strings.Contains(strings.Join(f.Looser, ";"), "shown there alone") {
+			if len(f.Schema) > max(32<<10, 2*len(tt.raw)) || !strings.Contains(string(f.Schema), tt.tells) || !strings.Contains(strings.Join(f.Looser, ";"), "told once, elsewhere") {
 				t.Errorf("of %d bytes %d came; lost %.300q: %.500s", len(tt.raw), len(f.Schema), f.Looser, f.Schema)
 			}
 			checkFitted(t, f.Schema)
@@ -243,6 +245,42 @@ func TestFitFlattens(t *testing.T) {
 		t.Errorf("lost %q; %d bytes: %.300s", f.Looser, len(f.Schema), f.Schema)
 	}
 	checkFitted(t, f.Schema)
+}
+
+// What a server sends must not keep the program busy.
+func TestFitEndsSoon(t *testing.T) {
+	values, alternatives, tuple := make([]string, 20_000), make([]string, 300), make([]string, 3000)
+	for i := range values {
+		values[i] = fmt.Sprintf("%d", i)
+	}
+	for i := range alternatives {
+		alternatives[i] = fmt.Sprintf(`{"properties":{"p%d":{"enum":[%d]}},"required":["p%d"]}`, i, i, i)
+	}
+	for i := range tuple {
+		tuple[i] = `{"type":"object","properties":{"a":{"anyOf":[{"type":"string"},{"type":"number"}]}}}`
+	}
+	anyOf := `{"anyOf":[` + strings.Join(alternatives, ",") + `]}`
+	for _, tt := range []struct{ name, raw string }{
+		{"a large enum", prop(`{"enum":[` + strings.Join(values, ",") + `]}`)},
+		{"two large enums", prop(`{"enum":[` + strings.Join(values, ",") + `],"not":{"enum":[` + strings.Join(values[1:], ",") + `]}}`)},
+		{"many alternatives", anyOf},
+		{"products of alternatives", `{"allOf":[` + strings.Repeat(anyOf+",", 9) + anyOf + `]}`},
+		{"products of a few", `{"allOf":[` + strings.Repeat(`{"anyOf":[{"required":["a"]},{"required":["b"]},{"properties":{"c":{"minLength":1}}}]},`, 40) + `{}]}`},
+		{"a long tuple", prop(`{"type":"array","prefixItems":[` + strings.Join(tuple, ",") + `]}`)},
+		{"nested alternatives", prop(strings.Repeat(`{"anyOf":[{"type":"null"},{"type":"object","properties":{"a":`, 80) + `{}` + strings.Repeat(`}}]}`, 80))},
+		{"deep", strings.Repeat(`{"type":"object","properties":{"a":`, 4000) + `{}` + strings.Repeat(`}}`, 4000)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			began := time.Now()
+			f, err := schema.Fit(json.RawMessage(tt.raw))
+			if took := time.Since(began); took > 5*time.Second { // of milliseconds
+				t.Errorf("it took %s", took)
+			}
+			if err == nil {
+				checkFitted(t, f.Schema)
+			}
+		})
+	}
 }
 
 func TestRestoreRefusesTwoNames(t *testing.T) {

@@ -26,6 +26,7 @@ func (r *reader) intersect(a, b *node, at string) *node {
 	case r.left < 0: // the reading ends with an error
 		return out
 	}
+	r.left -= len(a.shapes) * len(b.shapes) / 4
 	for _, x := range a.shapes {
 		for _, y := range b.shapes {
 			if s := r.intersectShapes(x, y, at); s != nil {
@@ -74,9 +75,7 @@ func (s *shape) intersectEnum(enum []any) bool {
 	case s.enum == nil:
 		s.enum = enum
 	case enum != nil:
-		s.enum = slices.DeleteFunc(slices.Clone(s.enum), func(v any) bool {
-			return !slices.ContainsFunc(enum, func(w any) bool { return equal(v, w) })
-		})
+		s.enum = setOf(enum).filter(s.enum, true)
 	}
 	if s.kind == integer && s.enum != nil {
 		s.enum = slices.DeleteFunc(slices.Clone(s.enum), func(v any) bool { return kindOf(v) != integer })

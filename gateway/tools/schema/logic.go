@@ -124,7 +124,7 @@ func listed(v any) ([]any, bool) {
 // holds for, and what it does not; nil for nothing. A condition that does not
 // require the property holds without it.
 func divide(s *shape, name string, values []any, required bool) (fits, others *shape, finite bool) {
-	in, out := &node{}, &node{}
+	in, out, set := &node{}, &node{}, setOf(values)
 	prop := s.prop(name)
 	for _, v := range prop.shapes {
 		all := v.allValues()
@@ -132,14 +132,7 @@ func divide(s *shape, name string, values []any, required bool) (fits, others *s
 			return nil, nil, false
 		}
 		inside, outside := *v, *v
-		inside.enum, outside.enum = []any{}, []any{}
-		for _, value := range all {
-			if slices.ContainsFunc(values, func(w any) bool { return equal(value, w) }) {
-				inside.enum = append(inside.enum, value)
-			} else {
-				outside.enum = append(outside.enum, value)
-			}
-		}
+		inside.enum, outside.enum = set.filter(all, true), set.filter(all, false)
 		in.add(&inside)
 		out.add(&outside)
 	}
@@ -216,9 +209,7 @@ func (p *passage) without(schema map[string]any) bool {
 				out.shapes = append(out.shapes, s)
 				continue
 			}
-			rest.enum = slices.DeleteFunc(slices.Clone(rest.enum), func(v any) bool {
-				return slices.ContainsFunc(values, func(w any) bool { return equal(v, w) })
-			})
+			rest.enum = setOf(values).filter(rest.enum, false)
 			out.add(&rest)
 		case len(schema) == 1 && typed && len(kinds) == 1 && !(kinds[0] == integer && s.kind == number):
 			if s.kind != kinds[0] && !(kinds[0] == number && s.kind == integer) {
@@ -277,9 +268,7 @@ func disjointShapes(a, b *shape) bool {
 		return min(a.kind, b.kind) != integer || max(a.kind, b.kind) != number
 	}
 	if a.enum != nil && b.enum != nil {
-		return !slices.ContainsFunc(a.enum, func(v any) bool {
-			return slices.ContainsFunc(b.enum, func(w any) bool { return equal(v, w) })
-		})
+		return len(setOf(a.enum).filter(b.enum, true)) == 0
 	}
 	for name := range a.required {
 		if b.required[name] && disjoint(a.prop(name), b.prop(name)) || len(b.prop(name).shapes) == 0 {
@@ -323,7 +312,7 @@ func (r *reader) flatten(n *node) *node {
 // either returns the values of either node, which may be nil.
 func either(a, b *node) *node {
 	switch {
-	case a == nil || a == b || sameNode(a, b):
+	case a == nil || a == b || a.written() == b.written():
 		return b
 	case len(a.shapes)+len(b.shapes) > maxShapes:
 		return anything()

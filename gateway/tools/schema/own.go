@@ -148,9 +148,11 @@ func ofKind(values []any, k kind, limited bool) []any {
 		return nil
 	}
 	var list []any
+	seen := valueSet{}
 	for _, v := range values {
-		got := kindOf(v)
-		if (got == k || got == integer && k == number) && !slices.ContainsFunc(list, func(other any) bool { return equal(v, other) }) {
+		got, id := kindOf(v), identity(v)
+		if (got == k || got == integer && k == number) && !seen[id] {
+			seen[id] = true
 			list = append(list, v)
 		}
 	}
@@ -177,15 +179,38 @@ func kindOf(v any) kind {
 }
 
 // equal reports whether two JSON values are the same.
-func equal(a, b any) bool {
-	x, isNumber := a.(json.Number)
-	y, both := b.(json.Number)
-	if isNumber && both && x != y {
-		f, err := x.Float64()
-		g, err2 := y.Float64()
-		return err == nil && err2 == nil && f == g && math.Abs(f) < maxExact
+func equal(a, b any) bool { return identity(a) == identity(b) }
+
+// identity is a text that is the same for the same values: 1.0 is 1.
+func identity(v any) string {
+	if n, ok := v.(json.Number); ok {
+		if f, err := n.Float64(); err == nil && math.Abs(f) < maxExact {
+			return strconv.FormatFloat(f, 'g', -1, 64)
+		}
 	}
-	return string(encode(a)) == string(encode(b))
+	return string(encode(v))
+}
+
+// valueSet holds JSON values by their identity.
+type valueSet map[string]bool
+
+func setOf(values []any) valueSet {
+	set := make(valueSet, len(values))
+	for _, v := range values {
+		set[identity(v)] = true
+	}
+	return set
+}
+
+// filter returns those of the values that are in the set, or those that are not.
+func (set valueSet) filter(values []any, in bool) []any {
+	kept := []any{}
+	for _, v := range values {
+		if set[identity(v)] == in {
+			kept = append(kept, v)
+		}
+	}
+	return kept
 }
 
 // tidy leaves out an enum that lists every value of its kind.

@@ -11,6 +11,7 @@ import (
 
 const (
 	maxSchemas = 20_000 // read for one schema, references followed
+	maxDepth   = 250    // schemas inside each other
 	maxShapes  = 64     // of one node
 )
 
@@ -23,7 +24,8 @@ type reader struct {
 	active    map[string]int  // by place: how often it is being read
 	recursive bool
 	refers    bool
-	left      int // schemas that may still be read
+	left      int // schemas that may still be read, and what else takes time
+	nested    int // schemas inside each other, now
 	// narrowed counts how often less was read than a schema allows. That is no
 	// harm, but for keywords that allow the less the more their parts do.
 	narrowed int
@@ -69,8 +71,13 @@ type context struct {
 
 // read turns the schema at a place into a node.
 func (r *reader) read(v any, at string, c context) (*node, error) {
-	if r.left--; r.left < 0 {
+	r.nested++
+	defer func() { r.nested-- }()
+	switch r.left--; {
+	case r.left < 0:
 		return nil, errTooLarge
+	case r.nested > maxDepth:
+		return nil, errTooDeep
 	}
 	switch v := v.(type) {
 	case bool:
@@ -236,7 +243,7 @@ func (p *passage) follow(target any, pointer string) (*node, error) {
 		p.words = append(p.words, "Nested in the same way.")
 		return cut(target), nil
 	case p.once && (shown || p.told[pointer]):
-		p.loosen(p.at, "it is as large as another part, and shown there alone")
+		p.loosen(p.at, "it is large and told once, elsewhere")
 		p.words = append(p.words, "Like "+name+".")
 		return cut(target), nil
 	}

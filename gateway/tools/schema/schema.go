@@ -47,7 +47,10 @@ type Fitted struct {
 }
 
 // errTooLarge ends the reading of a schema that grows beyond measure.
-var errTooLarge = fmt.Errorf("with its references followed it is larger than %d KiB", MaxSize>>10)
+var errTooLarge = fmt.Errorf("its input schema is larger than %d KiB, or as complicated, with its references followed", MaxSize>>10)
+
+// errTooDeep ends the reading of a schema that no call could fill.
+var errTooDeep = fmt.Errorf("its input schema nests deeper than %d levels", maxDepth)
 
 // Fit fits an input schema; none (nil or null) allows any object. It fails,
 // saying why, when raw is no JSON Schema, when it allows no object, when a

@@ -52,18 +52,22 @@ func (w *writer) node(n *node) map[string]any {
 // shapes writes each shape once, and those that only list values as one.
 func (w *writer) shapes(shapes []*shape) []map[string]any {
 	var list []map[string]any
-	seen := map[string]bool{}
 	for _, s := range mergeLists(shapes) {
 		if w.left--; w.left < 0 {
 			break
 		}
-		out := w.shape(s)
-		if key := string(encode(out)); !seen[key] {
-			seen[key] = true
-			list = append(list, out)
-		}
+		list = append(list, w.shape(s))
 	}
-	return list
+	if len(list) == 1 {
+		return list
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(list, func(written map[string]any) bool {
+		key := string(encode(written))
+		twice := seen[key]
+		seen[key] = true
+		return twice
+	})
 }
 
 // mergeLists makes one shape of those that list values of a kind and say
@@ -81,12 +85,7 @@ func mergeLists(shapes []*shape) []*shape {
 			out = append(out, s)
 		default:
 			merged := *out[i]
-			merged.enum = slices.Clone(merged.enum)
-			for _, v := range s.enum {
-				if !slices.ContainsFunc(merged.enum, func(other any) bool { return equal(v, other) }) {
-					merged.enum = append(merged.enum, v)
-				}
-			}
+			merged.enum = slices.Concat(merged.enum, setOf(merged.enum).filter(s.enum, false))
 			out[i] = &merged
 		}
 	}
