@@ -240,7 +240,7 @@ func TestActivitySearches(t *testing.T) {
 		{"cleared", s.bar.clear, 20},
 		{"runs that failed, or a call of theirs", func() { s.bar.outcome.pick.SetSelected("Failed") }, 20},
 		{"runs with nothing of a kind", func() { s.bar.outcome.pick.SetSelected("Timed out") }, 0},
-		{"cleared again", func() { test.Tap(button(t, s.page, "Show everything")) }, 20},
+		{"cleared again", func() { b.tap("Show everything") }, 20},
 		{"a server and its tool", func() { s.bar.server.pick.SetSelected("git"); s.bar.tool.pick.SetSelected("push") }, 20},
 		{"and a day", func() { s.bar.days.pick.SetSelected("Today") }, 20},
 		{"and a day before them", func() { s.bar.days.pick.SetSelected("Yesterday") }, 0},

@@ -86,18 +86,11 @@ func walk(o fyne.CanvasObject, see func(fyne.CanvasObject) bool) bool {
 // button is the button in sight with that text.
 func (b *bench) button(text string) *widget.Button {
 	b.t.Helper()
-	var found *widget.Button
-	b.each(func(o fyne.CanvasObject) bool {
-		button, ok := o.(*widget.Button)
-		if ok && button.Text == text {
-			found = button
-		}
-		return found != nil
-	})
-	if found == nil {
+	found := b.buttons(text)
+	if len(found) == 0 {
 		b.t.Fatalf("there is no button %q; in sight is:\n%s", text, b.words())
 	}
-	return found
+	return found[0]
 }
 
 func (b *bench) tap(text string) {
@@ -124,22 +117,30 @@ func (b *bench) buttons(text string) []*widget.Button {
 // words are the texts in sight, one per line.
 func (b *bench) words() string {
 	var words strings.Builder
-	b.each(func(o fyne.CanvasObject) bool {
-		switch o := o.(type) {
-		case *widget.Label:
-			fmt.Fprintln(&words, o.Text)
-		case *widget.RichText:
-			fmt.Fprintln(&words, o.String())
-		case *widget.Button:
-			fmt.Fprintln(&words, "["+o.Text+"]")
-		case *widget.Entry:
-			if !o.Password {
-				fmt.Fprintln(&words, o.Text)
-			}
-		}
-		return false
-	})
+	b.each(func(o fyne.CanvasObject) bool { writeWords(&words, o); return false })
 	return words.String()
+}
+
+// text is all that is in sight of an object, one text per line.
+func text(o fyne.CanvasObject) string {
+	var words strings.Builder
+	walk(o, func(o fyne.CanvasObject) bool { writeWords(&words, o); return false })
+	return words.String()
+}
+
+func writeWords(words *strings.Builder, o fyne.CanvasObject) {
+	switch o := o.(type) {
+	case *widget.Label:
+		fmt.Fprintln(words, o.Text)
+	case *widget.RichText:
+		fmt.Fprintln(words, o.String())
+	case *widget.Button:
+		fmt.Fprintln(words, "["+o.Text+"]")
+	case *widget.Entry:
+		if !o.Password {
+			fmt.Fprintln(words, o.Text)
+		}
+	}
 }
 
 // says reports whether a text is in sight.
@@ -151,34 +152,7 @@ func (b *bench) sees(text string) {
 	b.until("the screen says "+text, func() bool { return b.says(text) })
 }
 
-// text is all that is written below an object.
-func text(o fyne.CanvasObject) string {
-	var b strings.Builder
-	for _, o := range test.LaidOutObjects(o) {
-		switch o := o.(type) {
-		case *widget.Label:
-			if o.Visible() {
-				b.WriteString(o.Text + "\n")
-			}
-		case *widget.Button:
-			b.WriteString("[" + o.Text + "]\n")
-		}
-	}
-	return b.String()
-}
-
-// button is the button with that text below an object.
-func button(t *testing.T, o fyne.CanvasObject, text string) *widget.Button {
-	t.Helper()
-	for _, o := range test.LaidOutObjects(o) {
-		if b, ok := o.(*widget.Button); ok && b.Text == text {
-			return b
-		}
-	}
-	t.Fatalf("there is no button %q", text)
-	return nil
-}
-
+// want checks that words are in what is shown.
 func want(t *testing.T, shown string, words ...string) {
 	t.Helper()
 	for _, w := range words {
