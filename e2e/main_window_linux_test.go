@@ -89,7 +89,7 @@ func TestFirstStart(t *testing.T) {
 		p := serve(t, setup{bare: true, door: []string{"--show"}, env: sessionEnv(t)})
 		window := mainWindow(t)
 		await(t, "the demo model", func() bool { // the steps come when the window has seen that nothing is configured
-			window.press(314, 438)
+			window.press(314, 394)
 			return strings.Contains(p.file("config.yaml"), "default_model: demo")
 		})
 		window.press(-42, -34) // next
