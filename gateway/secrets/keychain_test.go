@@ -216,6 +216,23 @@ func TestKeychainErrors(t *testing.T) {
 	}
 }
 
+// TestKeychainThatPanics: a fault of the system's library ends no program.
+func TestKeychainThatPanics(t *testing.T) {
+	backend := newStore(100)
+	keys := secrets.New(backend, nil)
+	if err := keys.Set(t.Context(), "name", "value"); err != nil {
+		t.Fatal(err)
+	}
+	backend.answer = func() { panic("no signal") }
+	if _, err := keys.Get(t.Context(), "name"); !errors.Is(err, secrets.ErrUnavailable) {
+		t.Errorf("a panic is told as %v", err)
+	}
+	backend.answer = nil
+	if value, err := keys.Get(t.Context(), "name"); err != nil || value != "value" {
+		t.Errorf("after the panic: %q, %v", value, err)
+	}
+}
+
 func TestMemoryIsAKeychain(t *testing.T) {
 	k, ctx := secrets.Memory(), t.Context()
 	if err := k.Set(ctx, "n", "v"); err != nil {
