@@ -35,7 +35,7 @@ type approvalParts struct {
 	root fyne.CanvasObject
 
 	stripe   *part.Surface // in the class's colour
-	badge    *fyne.Container
+	badge    *look
 	meaning  mutedText
 	previous *keyedButton
 	position *widget.Label
@@ -76,7 +76,7 @@ func newApprovalParts(w *approvalWindow) *approvalParts {
 
 func (p *approvalParts) makeHeader(w *approvalWindow) {
 	p.stripe = part.NewSurface(theme.ColorMuted, "", 0)
-	p.badge = container.NewStack()
+	p.badge = newLook()
 	p.meaning = newMutedText(fyne.TextWrapOff)
 	p.meaning.Truncation = fyne.TextTruncateEllipsis
 	p.previous = newKeyedButton("", p.keys, func() { w.step(-1) })
@@ -97,7 +97,7 @@ func words(wrap fyne.TextWrap) *widget.Label { return &widget.Label{Wrapping: wr
 func (p *approvalParts) header() fyne.CanvasObject {
 	bar := canvas.NewRectangle(color.Transparent)
 	bar.SetMinSize(fyne.NewSize(1, theme.Step/2))
-	top := container.NewBorder(nil, nil, p.badge, container.NewHBox(p.previous, p.position, p.next, p.left), p.meaning)
+	top := container.NewBorder(nil, nil, p.badge.object, container.NewHBox(p.previous, p.position, p.next, p.left), p.meaning)
 	lines := container.New(layout.NewCustomPaddedVBoxLayout(-1.25*theme.Step), p.heading, p.forWhom, p.why, p.planStep)
 	return container.NewVBox(container.NewStack(bar, p.stripe), sides(sides(top)), sides(lines))
 }
@@ -156,8 +156,7 @@ func (p *approvalParts) footer() fyne.CanvasObject {
 func (p *approvalParts) present(w *approvalWindow) {
 	view := model.ViewOf(w.request)
 	p.stripe.SetFill(theme.ClassColor(w.request.Class))
-	p.badge.Objects = []fyne.CanvasObject{part.ClassBadge(w.request.Class, view.Class.Word)}
-	p.badge.Refresh()
+	p.badge.setClass(w.request.Class)
 	p.meaning.setText(view.Class.Meaning)
 	p.heading.SetText(view.Heading)
 	p.forWhom.setText(view.For)

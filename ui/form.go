@@ -30,8 +30,8 @@ func newFormField(label, hint string, input fyne.CanvasObject) *formField {
 	name.Alignment, name.Truncation = fyne.TextAlignTrailing, fyne.TextTruncateEllipsis
 	column := container.NewVBox(input)
 	if hint != "" {
-		words := part.Words(hint)
-		words.Importance, words.SizeName = widget.LowImportance, fynetheme.SizeNameCaptionText
+		words := part.Remark(hint)
+		words.SizeName = fynetheme.SizeNameCaptionText
 		column.Add(part.Tight(words))
 	}
 	column.Add(f.sign)

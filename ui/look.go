@@ -9,6 +9,7 @@ import (
 	fynetheme "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"pointsman/approvals"
 	"pointsman/ui/model"
 	"pointsman/ui/part"
 	"pointsman/ui/theme"
@@ -65,6 +66,17 @@ func (l *look) set(word string, icon fyne.Resource, color fyne.ThemeColorName) {
 		ColorName: color, Inline: true, TextStyle: fyne.TextStyle{Bold: true},
 	}}}
 	l.words.Refresh()
+}
+
+// setTone shows a state: its word and its drawing, in the colour of its tone.
+func (l *look) setTone(word, drawing string, tone model.Tone) {
+	color := toneColor(tone)
+	l.set(word, theme.Icon(drawing, color), color)
+}
+
+// setClass shows a risk class.
+func (l *look) setClass(class approvals.Class) {
+	l.set(model.WordsOf(class).Word, theme.ClassIcon(class), theme.ClassColor(class))
 }
 
 // textLine is a line of a textBlock.

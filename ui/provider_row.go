@@ -42,5 +42,5 @@ func (r *providerRow) set(line model.ProviderLine) {
 	}
 	setLines(r.text, textLine(model.OneLine(line.Name), fynetheme.ColorNameForeground, fynetheme.SizeNameText, true),
 		textLine(about, color, fynetheme.SizeNameCaptionText, false))
-	r.key.set(line.Key.Word, theme.Icon(line.Key.Icon, toneColor(line.Key.Tone)), toneColor(line.Key.Tone))
+	r.key.setTone(line.Key.Word, line.Key.Icon, line.Key.Tone)
 }

@@ -89,8 +89,7 @@ func (s *rulesScreen) draw() fyne.CanvasObject {
 		page.Add(part.Card(card))
 	}
 	if len(groups) == 0 {
-		words := part.Muted("Nothing is remembered. The approval window offers to.")
-		page.Add(words)
+		page.Add(part.Muted("Nothing is remembered. The approval window offers to."))
 	}
 	return scrolled(page)
 }
@@ -117,9 +116,7 @@ func (s *rulesScreen) drawRule(line model.RuleLine) fyne.CanvasObject {
 		void.Importance = widget.WarningImportance
 		words.Add(void)
 	}
-	facts := part.Words(line.Facts)
-	facts.Importance = widget.LowImportance
-	words.Add(facts)
+	words.Add(part.Remark(line.Facts))
 	return container.NewBorder(nil, nil, nil, container.NewVBox(remove), words)
 }
 

@@ -39,12 +39,12 @@ type serverPage struct {
 func newServerPage(s *serversScreen, name string) *serverPage {
 	p := &serverPage{
 		screen: s, name: name, state: newLook(), about: part.Muted(""), fault: newNotice(widget.DangerImportance),
-		count: part.Muted(""), empty: part.Words(""), trial: newFormTrial(s.ui),
+		count: part.Muted(""), empty: part.Remark(""), trial: newFormTrial(s.ui),
 	}
 	p.fault.Selectable = true
 	p.on = widget.NewCheck("Switched on", nil)
 	p.search = newSearch("Search its tools", p.update)
-	p.empty.Alignment, p.empty.Importance = fyne.TextAlignCenter, widget.LowImportance
+	p.empty.Alignment = fyne.TextAlignCenter
 	p.list = widget.NewList(func() int { return len(p.tools) }, func() fyne.CanvasObject { return newServerToolRow(p) },
 		func(i widget.ListItemID, o fyne.CanvasObject) { o.(*serverToolRow).set(p.tools[i]) })
 	p.list.OnSelected = func(widget.ListItemID) { p.list.UnselectAll() }
@@ -86,7 +86,7 @@ func (p *serverPage) update() {
 		return
 	}
 	line := model.ServerLineOf(status)
-	p.state.set(line.Word, theme.Icon(line.Icon, toneColor(line.Tone)), toneColor(line.Tone))
+	p.state.setTone(line.Word, line.Icon, line.Tone)
 	p.about.SetText(line.About)
 	tell(p.fault, model.Sentence(status.Live.Error))
 	setEnabled(p.remove, there) // what comes with the program can only be switched off

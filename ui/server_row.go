@@ -53,5 +53,5 @@ func (r *serverRow) set(line model.ServerLine) {
 	}
 	setLines(r.text, textLine(model.OneLine(line.Name), fynetheme.ColorNameForeground, fynetheme.SizeNameText, true),
 		textLine(about, color, fynetheme.SizeNameCaptionText, false))
-	r.state.set(line.Word, theme.Icon(line.Icon, toneColor(line.Tone)), toneColor(line.Tone))
+	r.state.setTone(line.Word, line.Icon, line.Tone)
 }

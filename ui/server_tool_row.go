@@ -46,7 +46,7 @@ func (r *serverToolRow) set(t model.ServerTool) {
 	r.ask.SetSelectedIndex(int(t.Ask))
 	r.on.OnChanged = func(on bool) { r.page.onOffer(r.tool, on) }
 	r.ask.OnChanged = func(string) { r.page.onAsk(r.tool, model.Ask(r.ask.SelectedIndex())) }
-	r.class.set(model.WordsOf(t.Class).Word, theme.ClassIcon(t.Class), theme.ClassColor(t.Class))
+	r.class.setClass(t.Class)
 	name := fynetheme.ColorNameForeground
 	if t.Missing != nil {
 		name = theme.ColorMuted

@@ -77,7 +77,7 @@ func (r *trialTool) CreateRenderer() fyne.WidgetRenderer {
 
 func (r *trialTool) set(row tools.Row) {
 	t := model.ServerTool{Row: row, On: true}
-	r.class.set(model.WordsOf(row.Class).Word, theme.ClassIcon(row.Class), theme.ClassColor(row.Class))
+	r.class.setClass(row.Class)
 	setLines(r.text, textLine(model.OneLine(row.Tool), fynetheme.ColorNameForeground, fynetheme.SizeNameText, true),
 		textLine(t.Reason(), theme.ColorMuted, fynetheme.SizeNameCaptionText, false))
 }

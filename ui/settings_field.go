@@ -38,8 +38,7 @@ type settingRow struct {
 }
 
 func newSettingRow(field *model.SettingField, acts settingActs) *settingRow {
-	r := &settingRow{field: field, acts: acts, hint: part.Muted(field.Hint), saved: part.Muted("")}
-	r.hint.Wrapping, r.hint.Truncation = fyne.TextWrapWord, fyne.TextTruncateOff
+	r := &settingRow{field: field, acts: acts, hint: part.Remark(field.Hint), saved: part.Muted("")}
 	r.saved.Truncation = fyne.TextTruncateOff
 	r.problem, r.conflict = newNotice(widget.DangerImportance), newNotice(widget.WarningImportance)
 	r.offer = widget.NewButton("", r.safe(r.onOffer))

@@ -95,7 +95,7 @@ type mainWindow struct {
 func newMainWindow(u *UI) *mainWindow {
 	m := &mainWindow{
 		ui: u, entries: map[string]*navEntry{}, screens: map[string]screen{}, built: map[string]fyne.CanvasObject{},
-		page: container.NewStack(), status: part.Muted("Starting …"),
+		page: container.NewStack(), status: part.Remark("Starting …"),
 	}
 	m.banners = newBannerBox(u, m.open)
 	return m
@@ -128,7 +128,6 @@ func (m *mainWindow) build() {
 		rail.Add(m.entries[p.name])
 	}
 	m.screens[screenWelcome] = newWelcomeScreen(m.ui)
-	m.status.Wrapping, m.status.Truncation = fyne.TextWrapWord, fyne.TextTruncateOff
 	side := container.NewBorder(nil, m.status, nil, nil, rail)
 	width := container.NewGridWrap(railSize)
 	body := container.NewBorder(m.banners.box, nil, nil, nil, part.Inset(2, m.page))

@@ -176,9 +176,7 @@ func (s *usageScreen) fill(card *fyne.Container, title, none string, bars []mode
 	case len(bars) > mostBars:
 		card.Objects = append(card.Objects, part.Muted(fmt.Sprintf("and %d more in the table", len(bars)-mostBars)))
 	case len(bars) == 0:
-		words := part.Words(none)
-		words.Importance = widget.LowImportance
-		card.Objects = append(card.Objects, words)
+		card.Objects = append(card.Objects, part.Remark(none))
 	}
 	card.Refresh()
 }

@@ -70,12 +70,8 @@ func (c *Client) Pending(ctx context.Context) ([]approvals.Request, error) {
 // Answer answers a request. It reports whether this answer was the one that
 // counted; it was not when the request was not waiting any more.
 func (c *Client) Answer(ctx context.Context, id string, d approvals.Decision) (bool, error) {
-	body, err := json.Marshal(d)
-	if err != nil {
-		return false, err
-	}
 	var reply answered
-	err = c.exchange(ctx, http.MethodPost, "/approvals/"+url.PathEscape(id), body, &reply)
+	err := c.send(ctx, http.MethodPost, "/approvals/"+url.PathEscape(id), d, &reply)
 	return reply.Counted, err
 }
 
@@ -114,12 +110,7 @@ func (c *Client) Changes(ctx context.Context, report func()) error {
 
 // Pause pauses the resident's tools, or lets them run again.
 func (c *Client) Pause(ctx context.Context, paused bool) error {
-	body, err := json.Marshal(pausing{Paused: paused})
-	if err != nil {
-		return err
-	}
-	var reply pausing
-	return c.exchange(ctx, http.MethodPost, "/pause", body, &reply)
+	return c.send(ctx, http.MethodPost, "/pause", pausing{Paused: paused}, &pausing{})
 }
 
 // Raise brings the resident to the user's attention. show says what its window

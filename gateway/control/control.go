@@ -106,8 +106,7 @@ func NewServer(opts Options) *Server {
 	s.mux.HandleFunc("POST /window", s.window)
 	s.serverRoutes()
 	s.manage()
-	s.quitRoute()
-	s.launchRoute()
+	s.programRoutes()
 	s.mux.Handle("/v1/", opts.Gateway.TrustedHandler("control"))
 	return s
 }

@@ -77,15 +77,11 @@ func (s *Server) manage() {
 // managed serves one of the Manager's routes to who holds the secret. That
 // approvals are open to everybody opens none of these.
 func (s *Server) managed(pattern string, handle func(m Manager, r *http.Request) (any, error)) {
-	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case !s.holdsSecret(r):
-			fail(w, http.StatusForbidden, "settings, keys and rules are seen and changed in Pointsman's window alone; the command line has `pointsman config`, `pointsman keys` and the configuration file")
-			return
-		case s.opts.Manager == nil:
-			fail(w, http.StatusNotFound, "this Pointsman has no settings to manage")
-			return
-		}
+	s.guarded(guard{
+		pattern: pattern, open: s.opts.Manager != nil,
+		forbidden: "settings, keys and rules are seen and changed in Pointsman's window alone; the command line has `pointsman config`, `pointsman keys` and the configuration file",
+		absent:    "this Pointsman has no settings to manage",
+	}, func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxManaged)
 		reply, err := handle(s.opts.Manager, r)
 		if err != nil {
@@ -93,6 +89,29 @@ func (s *Server) managed(pattern string, handle func(m Manager, r *http.Request)
 			return
 		}
 		write(w, http.StatusOK, reply)
+	})
+}
+
+// guard is a route for who holds the secret alone.
+type guard struct {
+	pattern   string
+	open      bool // there is something behind it
+	forbidden string
+	absent    string
+}
+
+// guarded serves a route. Who does not hold the secret is not told whether there
+// is anything behind it.
+func (s *Server) guarded(g guard, handle http.HandlerFunc) {
+	s.mux.HandleFunc(g.pattern, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !s.holdsSecret(r):
+			fail(w, http.StatusForbidden, g.forbidden)
+		case !g.open:
+			fail(w, http.StatusNotFound, g.absent)
+		default:
+			handle(w, r)
+		}
 	})
 }
 

@@ -11,9 +11,9 @@ import (
 )
 
 // ServerKeeper starts and stops the MCP servers, and shows what happened with
-// them. Everybody may: it runs nothing
-// but what the configuration holds, and overrides nothing that keeps a server
-// from starting. Their errors may be a *servers.StateError.
+// them. Everybody may: it runs nothing but what the configuration holds, and
+// overrides nothing that keeps a server from starting. Their errors may be a
+// *servers.StateError.
 type ServerKeeper interface {
 	StartServer(ctx context.Context, name string) (servers.Status, error)
 	StopServer(ctx context.Context, name string) (servers.Status, error)

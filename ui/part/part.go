@@ -36,6 +36,11 @@ func Words(text string) *widget.Label {
 	return &widget.Label{Text: text, Wrapping: fyne.TextWrapWord}
 }
 
+// Remark is text of any length beside the point, broken into lines.
+func Remark(text string) *widget.Label {
+	return &widget.Label{Text: text, Importance: widget.LowImportance, Wrapping: fyne.TextWrapWord}
+}
+
 // Inset puts room of so many steps around an object.
 func Inset(steps float32, content fyne.CanvasObject) *fyne.Container {
 	room := steps * theme.Step

@@ -9,7 +9,6 @@ import (
 	fynetheme "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"pointsman/approvals"
 	"pointsman/ui/theme"
 )
 
@@ -85,25 +84,13 @@ func Sign(icon fyne.CanvasObject, size float32) fyne.CanvasObject {
 	return container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(size), icon))
 }
 
-// ClassBadge is a risk class as a sign and a word, in its colour.
-func ClassBadge(class approvals.Class, word string) fyne.CanvasObject {
-	return container.NewHBox(Sign(widget.NewIcon(theme.ClassIcon(class)), SignSize), Colored(word, theme.ClassColor(class)))
-}
-
-// Colored is a word in a colour of the theme, which it follows.
-func Colored(word string, name fyne.ThemeColorName) fyne.CanvasObject {
-	return widget.NewRichText(&widget.TextSegment{Text: word, Style: widget.RichTextStyle{
-		ColorName: name, Inline: true, TextStyle: fyne.TextStyle{Bold: true},
-	}})
-}
-
 // Empty stands where there is nothing yet, and says what to do. action may be
 // nil.
 func Empty(icon fyne.Resource, title, text string, action fyne.CanvasObject) fyne.CanvasObject {
 	heading := Subheading(title)
 	heading.Alignment, heading.Truncation = fyne.TextAlignCenter, fyne.TextTruncateOff
-	words := Words(text)
-	words.Alignment, words.Importance = fyne.TextAlignCenter, widget.LowImportance
+	words := Remark(text)
+	words.Alignment = fyne.TextAlignCenter
 	column := container.NewVBox(container.NewCenter(Picture(icon, 6*theme.Step)), heading, words)
 	if action != nil {
 		column.Add(Gap(1))
