@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -69,8 +70,13 @@ func (c *child) wait() ending {
 	c.read.Wait() // as exec.Cmd.Wait wants it
 	err := c.cmd.Wait()
 	e := ending{lived: time.Since(c.started)}
-	if err != nil {
-		e.why = cmp.Or(c.stderr.last(), err.Error())
+	if err == nil {
+		return e
+	}
+	e.why = cmp.Or(c.stderr.reason(), err.Error())
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && !exit.Exited() {
+		e.why = cmp.Or(c.stderr.crashed(), err.Error()) // what it said before has nothing to do with a signal
 	}
 	return e
 }
@@ -116,7 +122,15 @@ func (w *lastWords) Write(p []byte) (int, error) {
 	}
 }
 
-func (w *lastWords) last() string {
+// crashed is how Go's account of a crash begins; "" when there was none.
+func (w *lastWords) crashed() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.crash
+}
+
+// reason is why the process ended, as far as it said.
+func (w *lastWords) reason() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return cmp.Or(w.crash, w.line)
