@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 const (
@@ -194,7 +195,7 @@ func (p *passage) describe() string {
 	}
 	title, _ := p.schema["title"].(string)
 	title = strings.TrimSpace(title)
-	if letters(title) == letters(p.at[strings.LastIndexByte(p.at, '/')+1:]) || p.at == "" {
+	if title == "" || p.at == "" || letters(title) == letters(p.at[strings.LastIndexByte(p.at, '/')+1:]) {
 		return ""
 	}
 	return title
@@ -202,7 +203,12 @@ func (p *passage) describe() string {
 
 // letters leaves what makes two spellings of a name differ out of it.
 func letters(name string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == ' ' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
 }
 
 // reference follows $ref, and those that mean the same where nothing extends a
