@@ -174,7 +174,7 @@ func TestEntryWithoutUsableSchema(t *testing.T) {
 	}
 	e := c.Lookup("lookahead")
 	if e.Missing != "" || e.Validate(json.RawMessage(`{"a":1}`)) != nil || !strings.Contains(e.Row().Notice, "not validated") {
-		t.Errorf("a schema that does not compile: missing because %q, notice %q", e.Missing, e.Row().Notice)
+		t.Errorf("a pattern that cannot be matched: missing because %q, notice %q", e.Missing, e.Row().Notice)
 	}
 }
 

@@ -3,6 +3,7 @@ package tools
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -66,11 +67,15 @@ func (e *Entry) Validate(args json.RawMessage) error {
 	return schema.Validate(args)
 }
 
-// SchemaNotice says why arguments are not validated, or "". The schema is
-// compiled at the first call of it or of Validate.
+// SchemaNotice says why arguments are not validated, or not wholly, or "". The
+// schema is compiled at the first call of it or of Validate.
 func (e *Entry) SchemaNotice() string {
-	if _, err := e.schema(); err != nil {
+	compiled, err := e.schema()
+	switch {
+	case err != nil:
 		return "arguments are not validated: " + err.Error()
+	case len(compiled.patterns) > 0:
+		return fmt.Sprintf("arguments are not validated against %q, a pattern that is not understood here", compiled.patterns[0])
 	}
 	return ""
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,11 +18,13 @@ import (
 // goroutines at once. The zero Schema accepts any object.
 type Schema struct {
 	resolved *jsonschema.Resolved
+	patterns []string // those of its patterns that Go cannot match, and that count for nothing
 }
 
 // CompileSchema compiles a tool's input schema; none (nil or null) accepts any
-// object. It fails for a schema that is not valid, that uses patterns Go cannot
-// match, that points outside itself (nothing is ever fetched), or whose
+// object. Of a schema with a pattern that Go cannot match the rest counts, where
+// that can only let more pass. It fails for a schema that is not valid, that uses
+// such patterns elsewhere, that points outside itself (nothing is ever fetched), or whose
 // references would never end. A tool with such a schema is still usable: its
 // arguments go unchecked to the server, which judges them.
 func CompileSchema(raw json.RawMessage) (*Schema, error) {
@@ -31,7 +32,8 @@ func CompileSchema(raw json.RawMessage) (*Schema, error) {
 		return &Schema{}, nil
 	}
 	var schema jsonschema.Schema
-	if err := json.Unmarshal(withoutEmptyEnums(raw), &schema); err != nil {
+	usable, patterns := usableSchema(raw)
+	if err := json.Unmarshal(usable, &schema); err != nil {
 		return nil, fmt.Errorf("reading the input schema: %w", err)
 	}
 	if err := checkReferences(&schema); err != nil {
@@ -44,37 +46,7 @@ func CompileSchema(raw json.RawMessage) (*Schema, error) {
 	if err := resolved.Validate(map[string]any{}); err != nil && strings.HasPrefix(err.Error(), "cannot validate version") {
 		return nil, fmt.Errorf("compiling the input schema: %w", err)
 	}
-	return &Schema{resolved: resolved}, nil
-}
-
-// emptyEnum finds enums of no value.
-var emptyEnum = regexp.MustCompile(`"enum"\s*:\s*\[\s*\]`)
-
-// withoutEmptyEnums leaves the enums of no value out of a schema. No call could ever
-// fit one; it is there because a server had nothing to fill it with.
-func withoutEmptyEnums(raw json.RawMessage) json.RawMessage {
-	if !emptyEnum.Match(raw) {
-		return raw
-	}
-	schema := decodeExact(raw)
-	dropEmptyEnums(schema)
-	return encodeCanonical(schema)
-}
-
-func dropEmptyEnums(v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		if list, ok := v["enum"].([]any); ok && len(list) == 0 {
-			delete(v, "enum")
-		}
-		for _, inner := range v {
-			dropEmptyEnums(inner)
-		}
-	case []any:
-		for _, inner := range v {
-			dropEmptyEnums(inner)
-		}
-	}
+	return &Schema{resolved: resolved, patterns: patterns}, nil
 }
 
 // Validate checks arguments and says for a model what is wrong, where:

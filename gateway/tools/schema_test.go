@@ -62,7 +62,9 @@ func TestSchemaErrorsAreShort(t *testing.T) {
 func TestCompileSchemaRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, schema, err string }{
 		{"no JSON", `{`, "reading the input schema"},
-		{"look-ahead", `{"properties":{"a":{"pattern":"^(?!x)"}}}`, "pattern"},
+		{"look-ahead where nothing may be left out", `{"properties":{"a":{"not":{"pattern":"^(?!x)"}}}}`, "pattern"},
+		{"look-ahead in one of two forms", `{"oneOf":[{"properties":{"a":{"pattern":"^(?!x)"}}},{"required":["b"]}]}`, "pattern"},
+		{"look-ahead of names", `{"patternProperties":{"^(?!x)":{"type":"string"}}}`, "patternProperties"},
 		{"a remote reference", `{"$ref":"https://example.com/s.json"}`, "nothing is fetched"},
 		{"a file reference", `{"properties":{"a":{"$ref":"file:///etc/passwd"}}}`, "nothing is fetched"},
 		{"a relative reference", `{"properties":{"a":{"$ref":"other.json"}}}`, "nothing is fetched"},
@@ -84,6 +86,23 @@ func TestCompileSchemaRefuses(t *testing.T) {
 				t.Errorf("got error %v, want one about %q", err, tt.err)
 			}
 		})
+	}
+}
+
+// Of a schema with a pattern that Go cannot match the rest counts.
+func TestCompileSchemaWithoutAPattern(t *testing.T) {
+	s, err := tools.CompileSchema(json.RawMessage(`{"type":"object","required":["a"],"properties":{
+		"a":{"type":"string","maxLength":3,"pattern":"^(?!x)"},"b":{"pattern":"^\\d+$"},"c":{"const":{"pattern":"(?!x)"}},"pattern":{"type":"string","pattern":"a{9999}"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, fits := range map[string]bool{
+		`{"a":"xyz"}`: true, `{"a":"wxyz"}`: false, `{"a":1}`: false, `{}`: false, `{"a":"","b":"12"}`: true, `{"a":"","b":"z"}`: false,
+		`{"a":"","c":{"pattern":"(?!x)"}}`: true, `{"a":"","c":{}}`: false, `{"a":"","pattern":1}`: false,
+	} {
+		if err := s.Validate(json.RawMessage(args)); (err == nil) != fits {
+			t.Errorf("%s: %v", args, err)
+		}
 	}
 }
 
