@@ -106,6 +106,25 @@ func TestCompileSchemaWithoutAPattern(t *testing.T) {
 	}
 }
 
+// What older drafts wrote in other ways counts as it was meant.
+func TestCompileSchemaOfOlderDrafts(t *testing.T) {
+	s, err := tools.CompileSchema(json.RawMessage(`{"type":"object","properties":{
+		"n":{"type":"number","minimum":0,"exclusiveMinimum":true,"maximum":9,"exclusiveMaximum":false,"required":true},
+		"o":{"type":"object","properties":[],"required":false},
+		"required":{"type":"object","properties":{"required":{"type":"boolean"}}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, fits := range map[string]bool{
+		`{"n":1}`: true, `{"n":9}`: true, `{"n":0}`: false, `{"n":10}`: false, `{}`: false, `{"o":{}}`: false,
+		`{"n":1,"o":{"x":1}}`: true, `{"n":1,"o":1}`: false, `{"n":1,"required":{"required":1}}`: false, `{"n":1,"required":{"required":true}}`: true,
+	} {
+		if err := s.Validate(json.RawMessage(args)); (err == nil) != fits {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
 // References that double at each step would keep the validator busy for years.
 func TestCompileSchemaRefusesMultiplyingReferences(t *testing.T) {
 	definitions := map[string]any{"a0": map[string]any{}}
