@@ -40,12 +40,7 @@ const (
 // entries hold: ${NAME} and ${NAME:-default}.
 var reference = regexp.MustCompile(`\$\{(?:(env|keychain):([^}]+)|([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?)\}`)
 
-// IsReference reports whether text is, or holds, a reference to a secret that is
-// kept elsewhere.
-func IsReference(text string) bool {
-	return wholeReference(text) || reference.MatchString(text)
-}
-
+// wholeReference reports whether all of a text is one reference.
 func wholeReference(text string) bool {
 	return len(text) > len(keychainPrefix) && strings.HasPrefix(text, keychainPrefix) ||
 		len(text) > len(environPrefix) && strings.HasPrefix(text, environPrefix)
