@@ -71,7 +71,9 @@ func TestDiagnosticsOverHTTP(t *testing.T) {
 			t.Errorf("on, it answers %d, %v", code, raw)
 		}
 	}
-	var bad struct{ Error struct{ Param, Message string } }
+	var bad struct {
+		Error struct{ Param, Message string }
+	}
 	for query, param := range map[string]string{"server=nobody": "server", "": "server", "server=scratch&max=501": "max", "server=scratch&cursor=x": "cursor"} {
 		if code := get(query, &bad); code != 400 || bad.Error.Param != param {
 			t.Errorf("%q answers %d, %+v", query, code, bad)
