@@ -160,7 +160,7 @@ func (g *guard) sweep() {
 
 // leftGrace is how long what left its group has between TERM and KILL when we
 // stop in order.
-const leftGrace = 500 * time.Millisecond
+const leftGrace = 300 * time.Millisecond
 
 // endLeft ends what carries our mark although every server has ended: processes
 // that left their server's group. It finds them where the system lets it look

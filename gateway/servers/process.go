@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	stdinGrace = 1500 * time.Millisecond // between closing stdin and TERM
-	termGrace  = 1500 * time.Millisecond // between TERM and KILL
-	killGrace  = time.Second             // for the kernel to end the killed
+	stdinGrace = 1200 * time.Millisecond // between closing stdin and TERM
+	termGrace  = 1200 * time.Millisecond // between TERM and KILL
+	killGrace  = 500 * time.Millisecond  // for the kernel to end the killed
 	exitGrace  = 500 * time.Millisecond  // for the last output of a process that exited by itself
 	pollEvery  = 10 * time.Millisecond
 )
