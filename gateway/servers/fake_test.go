@@ -97,7 +97,9 @@ type fake struct {
 	out      *bufio.Writer
 	renamed  bool
 	crashing bool // after the list of tools
+	storming bool // the list changes whenever it was asked for
 	calls    int
+	lists    int
 }
 
 type request struct {
@@ -163,6 +165,7 @@ const (
 // list answers in two pages.
 func (f *fake) list(req request) {
 	if req.Params.Cursor == "" {
+		f.lists++
 		f.answer(req, `{"tools":[`+echoTool+`],"nextCursor":"2"}`)
 		return
 	}
@@ -171,6 +174,9 @@ func (f *fake) list(req request) {
 		name = "renamed"
 	}
 	f.answer(req, `{"tools":[`+fmt.Sprintf(otherTool, name)+`]}`)
+	if f.storming {
+		fmt.Fprintln(f.out, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+	}
 	if f.crashing {
 		f.out.Flush()
 		os.Exit(9)
@@ -206,6 +212,35 @@ func (f *fake) call(req request) {
 		f.answer(req, fmt.Sprintf(`{"content":[{"type":"text","text":"%s"}]}`, strings.Repeat("x", n)))
 	case "progress":
 		f.progress(req)
+	case "loris": // the answer, one byte at a time, and never all of it
+		for range 100 {
+			fmt.Fprint(f.out, " ")
+			f.out.Flush()
+			time.Sleep(5 * time.Millisecond)
+		}
+		fmt.Fprintln(f.out, "{")
+	case "wrong id":
+		for _, id := range []string{"1", "999999", "1073999999", `"abc"`, "null", "1.5", "-7"} {
+			fmt.Fprintf(f.out, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"not yours"}]}}`+"\n", id)
+		}
+	case "many answers":
+		for i := range 3 {
+			f.answer(req, fmt.Sprintf(`{"content":[{"type":"text","text":"answer %d"}]}`, i))
+		}
+	case "endless": // a line of more than anybody can take
+		chunk := strings.Repeat("x", 1<<20)
+		fmt.Fprint(f.out, `{"jsonrpc":"2.0","result":"`)
+		for range 70 {
+			fmt.Fprint(f.out, chunk)
+		}
+	case "storm":
+		for range 5000 {
+			fmt.Fprintln(f.out, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		}
+		f.renamed, f.storming = true, true
+		f.answer(req, `{"content":[]}`)
+	case "lists":
+		f.answer(req, fmt.Sprintf(`{"content":[{"type":"text","text":"%d"}]}`, f.lists))
 	case "rename":
 		f.renamed = true
 		for range 4 {

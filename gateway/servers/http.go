@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -94,10 +95,36 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	began := time.Now()
 	resp, err := r.base.RoundTrip(req)
 	r.noted(req, resp, err, time.Since(began))
+	if err == nil && resp.StatusCode == http.StatusBadRequest && req.Header.Get(sessionHeader) != "" {
+		if err := asSessionLoss(resp); err != nil {
+			return nil, err
+		}
+	}
 	if err == nil {
 		r.note(resp.StatusCode)
 	}
 	return resp, err
+}
+
+const sessionHeader = "Mcp-Session-Id"
+
+// asSessionLoss makes 404, which says that a session is not known, of a 400 that
+// says the same: a common SDK for servers answers so.
+func asSessionLoss(resp *http.Response) error {
+	const enough = 4 << 10 // bytes of such an answer
+	beginning, err := io.ReadAll(io.LimitReader(resp.Body, enough))
+	if err != nil {
+		return errors.Join(err, resp.Body.Close())
+	}
+	if bytes.Contains(bytes.ToLower(beginning), []byte("session")) {
+		resp.StatusCode, resp.Status = http.StatusNotFound, "404 Not Found"
+	}
+	rest := resp.Body
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(beginning), rest), rest}
+	return nil
 }
 
 func (r *remote) note(status int) {

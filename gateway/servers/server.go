@@ -166,17 +166,25 @@ func (s *server) connectOnce(ctx context.Context) outcome {
 	return outcome{held: time.Since(start), crashed: sess.process != nil}
 }
 
+// relistEvery is how often the tools are listed again at most, however often
+// the server says that they have changed.
+const relistEvery = 500 * time.Millisecond
+
 // keep lists the tools again when the server says they changed, and returns
 // when the connection is lost or ctx ends.
 func (s *server) keep(ctx context.Context, sess *session) error {
+	changed, quiet := sess.changed, (<-chan time.Time)(nil)
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-sess.lost:
 			return sess.cause()
-		case <-sess.changed:
+		case <-changed:
 			s.relist(ctx, sess)
+			changed, quiet = nil, time.After(relistEvery)
+		case <-quiet:
+			changed, quiet = sess.changed, nil
 		case <-s.look:
 			s.check(ctx, sess)
 		}
