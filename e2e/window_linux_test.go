@@ -129,8 +129,15 @@ func (p *pointsman) testDenied(t *testing.T, s screen) {
 	s.do("type", "not this one")
 	window.deny()
 	contains(t, "the answer", receive(t, "the answer", answer).String(), "not this one")
+	p.denied(t, s, "denied")
+}
+
+// denied checks that the window is gone, that a call was denied, and that the
+// folder which it would have made is not there.
+func (p *pointsman) denied(t *testing.T, s screen, folder string) {
+	t.Helper()
 	s.gone(approvalTitle)
-	expect(t, "the folder is there", p.exists("denied"), false)
+	expect(t, "the folder is there", p.exists(folder), false)
 	expect(t, "the outcome", p.row(t).Get("outcome").String(), "denied")
 }
 
@@ -140,9 +147,7 @@ func (p *pointsman) testEscape(t *testing.T, s screen) {
 	time.Sleep(arming)
 	s.do("key", "Escape")
 	receive(t, "the answer", answer)
-	s.gone(approvalTitle)
-	expect(t, "the folder is there", p.exists("escape"), false)
-	expect(t, "the outcome", p.row(t).Get("outcome").String(), "denied")
+	p.denied(t, s, "escape")
 }
 
 // testClosed closes the window by its title bar.
@@ -152,9 +157,7 @@ func (p *pointsman) testClosed(t *testing.T, s screen) {
 	window.point(width-10, -10)
 	s.do("click", "1")
 	receive(t, "the answer", answer)
-	s.gone(approvalTitle)
-	expect(t, "the folder is there", p.exists("closed"), false)
-	expect(t, "the outcome", p.row(t).Get("outcome").String(), "denied")
+	p.denied(t, s, "closed")
 }
 
 // testEarly: a click that was meant for what was there before approves nothing.

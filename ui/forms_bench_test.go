@@ -142,3 +142,19 @@ func (b *formsBench) choose(option string) {
 		b.t.Fatalf("there is no choice %q; in sight is:\n%s", option, b.words())
 	}
 }
+
+// pick chooses an option of the one drop-down in sight that has it.
+func (b *formsBench) pick(option string) {
+	b.t.Helper()
+	found := b.each(func(o fyne.CanvasObject) bool {
+		list, ok := o.(*widget.Select)
+		if ok && slices.Contains(list.Options, option) {
+			list.SetSelected(option)
+			return true
+		}
+		return false
+	})
+	if !found {
+		b.t.Fatalf("nothing offers %q; in sight is:\n%s", option, b.words())
+	}
+}

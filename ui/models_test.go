@@ -8,34 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"pointsman/gateway/secrets"
 	"pointsman/ui/model"
 )
-
-// pick chooses an option of the one drop-down in sight that has it.
-func (b *formsBench) pick(option string) {
-	b.t.Helper()
-	found := b.each(func(o fyne.CanvasObject) bool {
-		list, ok := o.(*widget.Select)
-		if !ok {
-			return false
-		}
-		for _, has := range list.Options {
-			if has == option {
-				list.SetSelected(option)
-				return true
-			}
-		}
-		return false
-	})
-	if !found {
-		b.t.Fatalf("nothing offers %q; in sight is:\n%s", option, b.words())
-	}
-}
 
 func TestProviderAdded(t *testing.T) {
 	b := newFormsBench(t, gatewaySetup{yaml: "# mine\n"})
