@@ -212,6 +212,20 @@ func (f *fake) call(req request) {
 		f.answer(req, fmt.Sprintf(`{"content":[{"type":"text","text":"%s"}]}`, strings.Repeat("x", n)))
 	case "progress":
 		f.progress(req)
+	case "rename":
+		f.renamed = true
+		for range 4 {
+			fmt.Fprintln(f.out, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		}
+		f.answer(req, `{"content":[]}`)
+	default:
+		f.misbehave(req)
+	}
+}
+
+// misbehave answers calls as no server should.
+func (f *fake) misbehave(req request) {
+	switch req.Params.Name {
 	case "loris": // the answer, one byte at a time, and never all of it
 		for range 100 {
 			fmt.Fprint(f.out, " ")
@@ -241,12 +255,6 @@ func (f *fake) call(req request) {
 		f.answer(req, `{"content":[]}`)
 	case "lists":
 		f.answer(req, fmt.Sprintf(`{"content":[{"type":"text","text":"%d"}]}`, f.lists))
-	case "rename":
-		f.renamed = true
-		for range 4 {
-			fmt.Fprintln(f.out, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
-		}
-		f.answer(req, `{"content":[]}`)
 	}
 }
 

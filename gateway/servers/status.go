@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 )
@@ -47,4 +48,67 @@ type Tool struct {
 	Name    string
 	Raw     json.RawMessage // the definition, exactly as the server sent it
 	Trusted bool            // the user trusts this server's annotations, or the server is ours
+}
+
+// status returns the server's state: as long as the one before it has not ended,
+// that one's connection, which is the one that there is.
+func (s *server) status() Status {
+	s.mu.Lock()
+	status := Status{
+		Name:      s.name,
+		Enabled:   !s.entry.Disabled,
+		Transport: s.kind,
+		Live:      s.live,
+		Tools:     len(s.tools),
+		Junk:      s.junk.Load(),
+	}
+	prev := s.prev
+	s.mu.Unlock()
+	if prev != nil && !prev.hasEnded() {
+		status.Live, status.ConfigChanged = prev.status().Live, !sameConnection(prev.entry, s.entry)
+	}
+	return status
+}
+
+func (s *server) hasEnded() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// isUp reports whether the server is connected, or is being connected.
+func (s *server) isUp() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.session != nil && !s.session.isLost() || s.isComingLocked()
+}
+
+// isComing reports whether the server is being connected, or will be.
+func (s *server) isComing() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.isComingLocked()
+}
+
+func (s *server) isComingLocked() bool {
+	return s.attempt != nil && (s.live.Status == Pending || s.live.Status == Stopped)
+}
+
+// settle waits for the outcome of the attempt that runs or is next.
+func (s *server) settle(ctx context.Context) error {
+	s.mu.Lock()
+	attempt := s.attempt
+	s.mu.Unlock()
+	if attempt == nil {
+		return nil
+	}
+	select {
+	case <-attempt:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
