@@ -146,5 +146,6 @@ func entryOf(entry map[string]any) (MCPServer, error) {
 	if err != nil {
 		return server, err
 	}
-	return server, Decode(text, &server)
+	err = Decode(text, &server)
+	return server, err
 }

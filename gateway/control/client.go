@@ -63,30 +63,26 @@ func (c *Client) Get(ctx context.Context, path string, v any) error {
 
 // Pending returns what waits for a person.
 func (c *Client) Pending(ctx context.Context) ([]approvals.Request, error) {
-	var list []approvals.Request
-	return list, c.Get(ctx, "/approvals", &list)
+	return ask[[]approvals.Request](ctx, c, http.MethodGet, "/approvals", nil)
 }
 
 // Answer answers a request. It reports whether this answer was the one that
 // counted; it was not when the request was not waiting any more.
 func (c *Client) Answer(ctx context.Context, id string, d approvals.Decision) (bool, error) {
-	var reply answered
-	err := c.send(ctx, http.MethodPost, "/approvals/"+url.PathEscape(id), d, &reply)
+	reply, err := ask[answered](ctx, c, http.MethodPost, "/approvals/"+url.PathEscape(id), d)
 	return reply.Counted, err
 }
 
 // Ending returns, in words for a person, why a request does not wait any more;
 // "" when it still does, or that is not known. See approvals.Desk.
 func (c *Client) Ending(ctx context.Context, id string) (string, error) {
-	var reply ended
-	err := c.Get(ctx, "/approvals/"+url.PathEscape(id)+"/ending", &reply)
+	reply, err := ask[ended](ctx, c, http.MethodGet, "/approvals/"+url.PathEscape(id)+"/ending", nil)
 	return reply.Reason, err
 }
 
 // MayAnswer reports whether this client may answer approvals.
 func (c *Client) MayAnswer(ctx context.Context) (bool, error) {
-	var reply right
-	err := c.Get(ctx, "/approvals/right", &reply)
+	reply, err := ask[right](ctx, c, http.MethodGet, "/approvals/right", nil)
 	return reply.MayAnswer, err
 }
 
@@ -117,18 +113,14 @@ func (c *Client) Pause(ctx context.Context, paused bool) error {
 // shows: ShowOpen, ShowApprovals or ShowSettings; "" means ShowOpen. A
 // *RefusedError says that it has neither tray nor windows.
 func (c *Client) Raise(ctx context.Context, show string) (Raised, error) {
-	var reply Raised
-	err := c.send(ctx, http.MethodPost, "/window", raising{Show: show}, &reply)
-	return reply, err
+	return ask[Raised](ctx, c, http.MethodPost, "/window", raising{Show: show})
 }
 
 // WhyTool tells how it stands with the tools of a name, as models see it or as
 // their servers have it: whether they are offered, and what is in their way. It
 // has at least one answer.
 func (c *Client) WhyTool(ctx context.Context, name string) ([]tools.Why, error) {
-	var reply []tools.Why
-	err := c.Get(ctx, WhyToolPath(name), &reply)
-	return reply, err
+	return ask[[]tools.Why](ctx, c, http.MethodGet, WhyToolPath(name), nil)
 }
 
 // WhyToolPath is where the resident tells that of a name.
@@ -152,6 +144,27 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 		return fmt.Errorf("reading the running Pointsman's reply: %w", err)
 	}
 	return nil
+}
+
+// send makes one request with a JSON body and reads its reply into v.
+func (c *Client) send(ctx context.Context, method, path string, body, v any) error {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	return c.exchange(ctx, method, path, data, v)
+}
+
+// ask makes one request and returns its reply. body is sent as JSON; nil sends
+// none.
+func ask[Reply any](ctx context.Context, c *Client, method, path string, body any) (Reply, error) {
+	var reply Reply
+	if body == nil {
+		err := c.exchange(ctx, method, path, nil, &reply)
+		return reply, err
+	}
+	err := c.send(ctx, method, path, body, &reply)
+	return reply, err
 }
 
 // RefusedError says that the resident did not do what it was asked.

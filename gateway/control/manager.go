@@ -174,18 +174,8 @@ func asError(status int, data []byte) error {
 	return &RefusedError{Status: status, Message: refusal(data)}
 }
 
-// send makes one request with a JSON body and reads its reply into v.
-func (c *Client) send(ctx context.Context, method, path string, body, v any) error {
-	data, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
-	return c.exchange(ctx, method, path, data, v)
-}
-
 // Tools returns every tool of every server, offered or not, and why not.
 // Everybody may ask.
 func (c *Client) Tools(ctx context.Context) ([]tools.Row, error) {
-	var rows []tools.Row
-	return rows, c.Get(ctx, "/tools", &rows)
+	return ask[[]tools.Row](ctx, c, http.MethodGet, "/tools", nil)
 }

@@ -27,14 +27,12 @@ func (s *Server) ruleRoutes() {
 // also those for a run or for this session, and those that a changed definition
 // has voided.
 func (c *Client) Rules(ctx context.Context) ([]approvals.Rule, error) {
-	var rules []approvals.Rule
-	return rules, c.exchange(ctx, http.MethodGet, "/rules", nil, &rules)
+	return ask[[]approvals.Rule](ctx, c, http.MethodGet, "/rules", nil)
 }
 
 // RemoveRule forgets a rule. It reports whether there was one of that id.
 func (c *Client) RemoveRule(ctx context.Context, id string) (bool, error) {
-	var reply done
-	err := c.exchange(ctx, http.MethodDelete, "/rules/"+url.PathEscape(id), nil, &reply)
+	reply, err := ask[done](ctx, c, http.MethodDelete, "/rules/"+url.PathEscape(id), nil)
 	return reply.Done, err
 }
 

@@ -19,14 +19,12 @@ func (s *Server) runRoutes() {
 // Runs returns the active runs, oldest first, as their events would have told
 // somebody who listened from the start. Who wants both opens Events first.
 func (c *Client) Runs(ctx context.Context) ([]loop.Active, error) {
-	var runs []loop.Active
-	return runs, c.exchange(ctx, http.MethodGet, "/runs", nil, &runs)
+	return ask[[]loop.Active](ctx, c, http.MethodGet, "/runs", nil)
 }
 
 // StopRun cancels a run: its provider request, its calls and what waits for a
 // person. It reports whether the run was active.
 func (c *Client) StopRun(ctx context.Context, id string) (bool, error) {
-	var reply done
-	err := c.exchange(ctx, http.MethodPost, "/runs/"+url.PathEscape(id)+"/stop", nil, &reply)
+	reply, err := ask[done](ctx, c, http.MethodPost, "/runs/"+url.PathEscape(id)+"/stop", nil)
 	return reply.Done, err
 }

@@ -60,15 +60,13 @@ func (c *Client) DeleteSecret(ctx context.Context, name string) error {
 // HasSecret reports for each name whether the keychain has a value for it. A
 // keychain that is locked, or not there, is a *RefusedError.
 func (c *Client) HasSecret(ctx context.Context, names []string) (map[string]bool, error) {
-	var has map[string]bool
-	return has, c.send(ctx, http.MethodPost, "/secrets", names, &has)
+	return ask[map[string]bool](ctx, c, http.MethodPost, "/secrets", names)
 }
 
 // Key returns the key that HTTP clients must show; "" when none is asked for
 // (gateway.auth: none).
 func (c *Client) Key(ctx context.Context) (string, error) {
-	var reply accessKey
-	err := c.exchange(ctx, http.MethodGet, "/key", nil, &reply)
+	reply, err := ask[accessKey](ctx, c, http.MethodGet, "/key", nil)
 	return reply.Key, err
 }
 
@@ -76,7 +74,6 @@ func (c *Client) Key(ctx context.Context) (string, error) {
 // from then on. A key that is not the keychain's cannot be made anew: that is a
 // *RefusedError which says where it is set.
 func (c *Client) NewKey(ctx context.Context) (string, error) {
-	var reply accessKey
-	err := c.exchange(ctx, http.MethodPost, "/key", nil, &reply)
+	reply, err := ask[accessKey](ctx, c, http.MethodPost, "/key", nil)
 	return reply.Key, err
 }

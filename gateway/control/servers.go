@@ -69,8 +69,7 @@ func (s *Server) diagnostics(w http.ResponseWriter, r *http.Request) {
 // record as long as the query says. Page.Level is off when nothing is kept. A
 // *RefusedError says what is wrong with the query.
 func (c *Client) Diagnostics(ctx context.Context, q diagnostics.Query) (diagnostics.Page, error) {
-	var page diagnostics.Page
-	return page, c.Get(ctx, "/diagnostics?"+q.Values().Encode(), &page)
+	return ask[diagnostics.Page](ctx, c, http.MethodGet, "/diagnostics?"+q.Values().Encode(), nil)
 }
 
 // StartServer starts an MCP server that was stopped, or that rests after
@@ -95,6 +94,5 @@ func (c *Client) RestartServer(ctx context.Context, name string) (servers.Status
 }
 
 func (c *Client) keep(ctx context.Context, name, verb string) (servers.Status, error) {
-	var status servers.Status
-	return status, c.exchange(ctx, http.MethodPost, "/servers/"+url.PathEscape(name)+"/"+verb, nil, &status)
+	return ask[servers.Status](ctx, c, http.MethodPost, "/servers/"+url.PathEscape(name)+"/"+verb, nil)
 }

@@ -7,22 +7,8 @@ import (
 	"pointsman/gateway/config"
 )
 
-// Settings are the configuration as a form shows it.
-type Settings struct {
-	Path     string // of the file, which may not exist yet
-	Revision string // of the file's text; an Edit names the one it was made from
-	// Config is what is in force. A literal secret in it is masked; one that
-	// comes back masked in an Edit stays what it was.
-	Config *config.Config
-	// Set names the settings that the file does not decide ("gateway.listen"),
-	// with what does, in words: an Edit of one has no effect while that lasts.
-	Set      map[string]string
-	Problems []config.Problem // warnings of the last load
-	Held     []string         // what of the file waits for a yes, in sentences
-	Restart  []string         // what takes effect at the next start: paths
-	Fault    []string         // why what the file holds now is not in force; empty when it is
-	Log      string           // path of the log file; "" when there is none
-}
+// Settings are the configuration as a form shows it. See config.Settings.
+type Settings = config.Settings
 
 // Edit changes one setting. See config.Edit.
 type Edit = config.Edit
@@ -77,8 +63,7 @@ func (s *Server) settingsRoutes() {
 // Settings returns the configuration as it is now. It needs the secret, as all
 // below does that changes or reveals a setting.
 func (c *Client) Settings(ctx context.Context) (Settings, error) {
-	var settings Settings
-	return settings, c.exchange(ctx, http.MethodGet, "/settings", nil, &settings)
+	return ask[Settings](ctx, c, http.MethodGet, "/settings", nil)
 }
 
 // Edit makes all of the edits, or none, in the file and in what is in force,
@@ -103,6 +88,5 @@ func (c *Client) RefuseHeld(ctx context.Context, revision string) (Settings, err
 }
 
 func (c *Client) change(ctx context.Context, path string, e edition) (Settings, error) {
-	var settings Settings
-	return settings, c.send(ctx, http.MethodPost, path, e, &settings)
+	return ask[Settings](ctx, c, http.MethodPost, path, e)
 }

@@ -83,12 +83,11 @@ func (s *Server) testRoutes() {
 // answer; an entry that is not valid is an *InvalidError. It takes as long as
 // the entry's startTimeout (default 60 s).
 func (c *Client) TestServer(ctx context.Context, name string, entry config.MCPServer, secrets map[string]string) (ServerTest, error) {
-	var result ServerTest
 	text, err := config.Encode(entry)
 	if err != nil {
-		return result, err
+		return ServerTest{}, err
 	}
-	return result, c.send(ctx, http.MethodPost, "/test/server", serverTrial{name, text, secrets}, &result)
+	return ask[ServerTest](ctx, c, http.MethodPost, "/test/server", serverTrial{name, text, secrets})
 }
 
 // TestProvider asks a provider for its models, then one of them for a single
@@ -96,17 +95,15 @@ func (c *Client) TestServer(ctx context.Context, name string, entry config.MCPSe
 // That the provider does not work is no error but part of the answer; an entry
 // that is not valid is an *InvalidError.
 func (c *Client) TestProvider(ctx context.Context, name string, p config.Provider, key string) (ProviderTest, error) {
-	var result ProviderTest
 	text, err := config.Encode(p)
 	if err != nil {
-		return result, err
+		return ProviderTest{}, err
 	}
-	return result, c.send(ctx, http.MethodPost, "/test/provider", providerTrial{name, text, key}, &result)
+	return ask[ProviderTest](ctx, c, http.MethodPost, "/test/provider", providerTrial{name, text, key})
 }
 
 // ServerLog returns the last lines, at most 200, that a server wrote to its
 // standard error, oldest first.
 func (c *Client) ServerLog(ctx context.Context, name string) ([]string, error) {
-	var lines []string
-	return lines, c.exchange(ctx, http.MethodGet, "/servers/"+url.PathEscape(name)+"/log", nil, &lines)
+	return ask[[]string](ctx, c, http.MethodGet, "/servers/"+url.PathEscape(name)+"/log", nil)
 }

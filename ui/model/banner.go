@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"pointsman/gateway/control"
+	"pointsman/gateway/config"
 )
 
 // BannerKind is how much a banner matters.
@@ -43,7 +43,7 @@ type Banner struct {
 
 // Banners are what a person should know whatever screen they look at, weightiest
 // first. keychain says why the keychain cannot be used; "" when it can.
-func Banners(s State, now control.Settings, keychain string) []Banner {
+func Banners(s State, now config.Settings, keychain string) []Banner {
 	var banners []Banner
 	add := func(when bool, b Banner) {
 		if when {

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"pointsman/gateway/config"
-	"pointsman/gateway/control"
 	"pointsman/ui/model"
 )
 
@@ -13,21 +12,21 @@ func TestBanners(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		state    model.State
-		now      control.Settings
+		now      config.Settings
 		keychain string
 		want     []string // in each banner's title, in order
 		acts     int
 	}{
-		{"all is well", model.State{Serving: "127.0.0.1:1"}, control.Settings{}, "", nil, 0},
-		{"held", model.State{}, control.Settings{Held: []string{"approvals.require: off"}, Revision: "r"}, "", []string{"loosens a gate"}, 2},
-		{"fault", model.State{}, control.Settings{Fault: []string{"config.yaml:3: x"}}, "", []string{"configuration file has a fault"}, 1},
-		{"paused", model.State{Paused: true}, control.Settings{}, "", []string{"Tools are paused"}, 1},
-		{"keychain", model.State{}, control.Settings{}, "the keychain is locked", []string{"keychain cannot be used"}, 1},
-		{"server", model.State{Fault: "server github failed"}, control.Settings{}, "", []string{"Server github failed."}, 1},
-		{"another fault is in the status line", model.State{Fault: "no windows: x"}, control.Settings{}, "", nil, 0},
-		{"no tray", model.State{NoTray: "no panel"}, control.Settings{}, "", []string{"no tray here (no panel)"}, 0},
-		{"restart", model.State{}, control.Settings{Restart: []string{"gateway.listen", "journal"}}, "", []string{"started again: gateway.listen, journal."}, 0},
-		{"the weightiest is first", model.State{NoTray: "x", Paused: true}, control.Settings{Held: []string{"y"}}, "", []string{"loosens", "paused", "no tray"}, 3},
+		{"all is well", model.State{Serving: "127.0.0.1:1"}, config.Settings{}, "", nil, 0},
+		{"held", model.State{}, config.Settings{Held: []string{"approvals.require: off"}, Revision: "r"}, "", []string{"loosens a gate"}, 2},
+		{"fault", model.State{}, config.Settings{Fault: []string{"config.yaml:3: x"}}, "", []string{"configuration file has a fault"}, 1},
+		{"paused", model.State{Paused: true}, config.Settings{}, "", []string{"Tools are paused"}, 1},
+		{"keychain", model.State{}, config.Settings{}, "the keychain is locked", []string{"keychain cannot be used"}, 1},
+		{"server", model.State{Fault: "server github failed"}, config.Settings{}, "", []string{"Server github failed."}, 1},
+		{"another fault is in the status line", model.State{Fault: "no windows: x"}, config.Settings{}, "", nil, 0},
+		{"no tray", model.State{NoTray: "no panel"}, config.Settings{}, "", []string{"no tray here (no panel)"}, 0},
+		{"restart", model.State{}, config.Settings{Restart: []string{"gateway.listen", "journal"}}, "", []string{"started again: gateway.listen, journal."}, 0},
+		{"the weightiest is first", model.State{NoTray: "x", Paused: true}, config.Settings{Held: []string{"y"}}, "", []string{"loosens", "paused", "no tray"}, 3},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			banners := model.Banners(test.state, test.now, test.keychain)
@@ -51,7 +50,7 @@ func TestBanners(t *testing.T) {
 // Another revision is another question, also in the same words.
 func TestSameBanners(t *testing.T) {
 	held := func(revision string) []model.Banner {
-		return model.Banners(model.State{}, control.Settings{Held: []string{"x"}, Revision: revision}, "")
+		return model.Banners(model.State{}, config.Settings{Held: []string{"x"}, Revision: revision}, "")
 	}
 	if !model.SameBanners(held("1"), held("1")) || model.SameBanners(held("1"), held("2")) || model.SameBanners(held("1"), nil) {
 		t.Error("banners are not told apart")

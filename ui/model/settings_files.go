@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 
 	"pointsman/gateway/config"
-	"pointsman/gateway/control"
 )
 
 // File is one of the user's files.
@@ -15,7 +14,7 @@ type File struct {
 }
 
 // Files are where the user's files are.
-func Files(now control.Settings, home config.Home) []File {
+func Files(now config.Settings, home config.Home) []File {
 	files := []File{
 		{"Configuration", now.Path, filepath.Dir(now.Path)},
 		{"State", home.State, home.State},

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"pointsman/gateway/config"
-	"pointsman/gateway/control"
 )
 
 // SettingsForm is the settings with what a person has entered and not saved yet.
@@ -14,7 +13,7 @@ import (
 // person chooses.
 type SettingsForm struct {
 	fields []*SettingField
-	now    control.Settings
+	now    config.Settings
 	state  State
 }
 
@@ -62,10 +61,10 @@ func (f *SettingsForm) Field(path string) *SettingField {
 func (f *SettingsForm) Fields() []*SettingField { return f.fields }
 
 // Now is the configuration that the form shows.
-func (f *SettingsForm) Now() control.Settings { return f.now }
+func (f *SettingsForm) Now() config.Settings { return f.now }
 
 // Show takes in the configuration as it is now.
-func (f *SettingsForm) Show(now control.Settings) {
+func (f *SettingsForm) Show(now config.Settings) {
 	f.now = now
 	for _, field := range f.fields {
 		field.Fixed = decidedBy(now.Set, field.Path)
@@ -178,7 +177,7 @@ func (f *SettingsForm) Edit(field *SettingField) (revision string, edit config.E
 
 // Done takes in that what a field held, text, was saved, and the configuration
 // after it.
-func (f *SettingsForm) Done(field *SettingField, text string, now control.Settings) {
+func (f *SettingsForm) Done(field *SettingField, text string, now config.Settings) {
 	if field.Text == text {
 		field.Text = field.read(now.Config) // as it is written there: " 5m " is 5m
 	}

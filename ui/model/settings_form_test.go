@@ -9,17 +9,16 @@ import (
 	"time"
 
 	"pointsman/gateway/config"
-	"pointsman/gateway/control"
 	"pointsman/ui/model"
 )
 
 // configured is a configuration that differs from the default one as told.
-func configured(revision string, edit func(*config.Config)) control.Settings {
+func configured(revision string, edit func(*config.Config)) config.Settings {
 	c := config.Default()
 	if edit != nil {
 		edit(c)
 	}
-	return control.Settings{Revision: revision, Config: c}
+	return config.Settings{Revision: revision, Config: c}
 }
 
 func rounds(n int) func(*config.Config) { return func(c *config.Config) { c.Tools.MaxRounds = n } }
@@ -256,7 +255,7 @@ func TestSettingsAreThoseOfTheConfiguration(t *testing.T) {
 	form := model.NewSettingsForm()
 	for _, field := range form.Fields() {
 		now := store.Snapshot()
-		form.Show(control.Settings{Revision: now.Revision, Config: now.Config})
+		form.Show(config.Settings{Revision: now.Revision, Config: now.Config})
 		other := map[bool]string{true: model.Off, false: model.On}[field.Text == model.On]
 		switch {
 		case field.Kind == model.ChoiceSetting:
@@ -280,7 +279,7 @@ func TestSettingsAreThoseOfTheConfiguration(t *testing.T) {
 			t.Errorf("%s: %v", field.Path, err)
 		}
 		now = store.Snapshot()
-		form.Done(field, other, control.Settings{Revision: now.Revision, Config: now.Config})
+		form.Done(field, other, config.Settings{Revision: now.Revision, Config: now.Config})
 		if field.Text != other || !field.Saved {
 			t.Errorf("%s: entered %q, read back %q", field.Path, other, field.Text)
 		}
@@ -294,7 +293,7 @@ func TestSettingsAreThoseOfTheConfiguration(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	home := config.Home{State: "/state"}
-	files := model.Files(control.Settings{Path: "/etc/p/config.yaml", Log: "/logs/p.log"}, home)
+	files := model.Files(config.Settings{Path: "/etc/p/config.yaml", Log: "/logs/p.log"}, home)
 	want := []model.File{{"Configuration", "/etc/p/config.yaml", "/etc/p"}, {"State", "/state", "/state"}, {"Journal", "/state/journal.db", "/state"}, {"Log", "/logs/p.log", "/logs"}}
 	for i, file := range files {
 		file.Path, file.Folder = filepath.ToSlash(file.Path), filepath.ToSlash(file.Folder)
@@ -302,7 +301,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("file %d is %+v, want %+v", i, file, want[i])
 		}
 	}
-	if log := model.Files(control.Settings{}, home)[3]; log.Folder != "" || log.Path == "" {
+	if log := model.Files(config.Settings{}, home)[3]; log.Folder != "" || log.Path == "" {
 		t.Errorf("without a log it says %+v", log)
 	}
 }
