@@ -129,23 +129,53 @@ func TestRealEverythingServer(t *testing.T) {
 	}
 }
 
-// serveEverything starts the server on a free port and waits until it answers.
-func serveEverything(t *testing.T, transport string) string {
+// TestRealServerForgetsTheSession: started anew, this one answers the old session
+// with 400.
+func TestRealServerForgetsTheSession(t *testing.T) {
+	port := freePort(t)
+	url, stop := serveEverythingOn(t, "streamableHttp", port)
+	h := start(t, servers.Options{}, map[string]config.MCPServer{"e": {URL: url + "/mcp"}})
+	defer h.stop()
+	before := h.awaitState("e", servers.Connected).Live.ConnectionID
+	stop()
+	serveEverythingOn(t, "streamableHttp", port)
+	if got := h.text("e", "echo", `{"message":"hello"}`); !strings.Contains(got, "hello") {
+		t.Errorf("echo: %s", got)
+	}
+	if h.status("e").Live.ConnectionID == before {
+		t.Error("the session was not made anew")
+	}
+}
+
+func freePort(t *testing.T) int {
 	t.Helper()
-	script := everything(t)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := ln.Addr().(*net.TCPAddr).Port
-	ln.Close()
+	defer ln.Close()
+	return ln.Addr().(*net.TCPAddr).Port
+}
+
+// serveEverything starts the server on a free port and waits until it answers.
+func serveEverything(t *testing.T, transport string) string {
+	t.Helper()
+	url, _ := serveEverythingOn(t, transport, freePort(t))
+	return url
+}
+
+// serveEverythingOn is serveEverything for a port that is known. stop kills it.
+func serveEverythingOn(t *testing.T, transport string, port int) (url string, stop func()) {
+	t.Helper()
+	script := everything(t)
 	cmd := exec.Command("node", script, transport)
 	cmd.Env = append(os.Environ(), "PORT="+strconv.Itoa(port))
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	url := "http://127.0.0.1:" + strconv.Itoa(port)
+	stop = func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
+	t.Cleanup(stop)
+	url = "http://127.0.0.1:" + strconv.Itoa(port)
 	deadline := time.Now().Add(20 * time.Second)
 	for {
 		resp, err := http.Get(url + "/nothing")
@@ -153,7 +183,7 @@ func serveEverything(t *testing.T, transport string) string {
 			_, _ = io.Copy(io.Discard, resp.Body)
 			resp.Body.Close()
 			http.DefaultClient.CloseIdleConnections()
-			return url
+			return url, stop
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("the server does not answer: %v", err)
