@@ -36,6 +36,7 @@ type Request struct {
 	Model            string          `json:"model"`
 	Run              string          `json:"run"`
 	Round            int             `json:"round"`
+	Call             int             `json:"call"` // its place among the calls of the round, from 1; 0: not known
 	Server           string          `json:"server"`
 	Tool             string          `json:"tool"`    // the server's own name of it
 	Offered          string          `json:"offered"` // the name the model sees

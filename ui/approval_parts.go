@@ -207,7 +207,11 @@ func (p *approvalParts) write(w *approvalWindow) {
 	}
 	add(sectionDefinition, model.DefinitionLines(w.request))
 	add(sectionChange, w.change)
-	add(arguments, model.ArgumentLines(w.current()))
+	section := model.ArgumentLines(w.current())
+	if names := model.ArgumentNames(w.current()); names != "" {
+		section = append([]model.TextLine{{Kind: model.TextNote, Text: names}}, section...)
+	}
+	add(arguments, section)
 	add(sectionDetails, model.DetailLines(w.request))
 	p.text.SetLines(lines)
 	p.jumps.Refresh()

@@ -100,6 +100,7 @@ type Call struct {
 	Model     string
 	Run       string
 	Round     int
+	Place     int // among the calls of the round, from 1; 0: not known
 	PlanStep  string
 	Name      string // as the model or client wrote it
 	Arguments string // JSON text as it came
@@ -395,7 +396,7 @@ func journalCall(call Call, r Result, entry *tools.Entry, verdict tools.Verdict)
 func request(call Call, entry *tools.Entry, verdict tools.Verdict, arguments json.RawMessage, change tools.Change) approvals.Request {
 	req := approvals.Request{
 		ID: call.ID, Door: call.Door, Client: call.Client, Session: call.Session, CWD: call.CWD, Model: call.Model,
-		Run: call.Run, Round: call.Round, Server: entry.Server, Tool: entry.Name, Offered: entry.Offered, Title: entry.Title,
+		Run: call.Run, Round: call.Round, Call: call.Place, Server: entry.Server, Tool: entry.Name, Offered: entry.Offered, Title: entry.Title,
 		Arguments: arguments, Class: verdict.Class, Risky: verdict.Risky, Evidence: verdict.Evidence,
 		PlanStep: call.PlanStep, Definition: entry.Hash, DefinitionChange: change.Diff,
 		Reason: fmt.Sprintf("the call is held to be %s", verdict.Class),

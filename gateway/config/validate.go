@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding"
 	"fmt"
 	"net"
 	"net/netip"
@@ -218,12 +219,22 @@ func (v *validator) enum(path, value string, allowed ...string) {
 	fault.Allowed, fault.Nearest = allowed, Nearest(value, allowed)
 }
 
+// written is a number as the file has it: a duration as 5m, not as nanoseconds.
+func written(value reflect.Value) string {
+	if text, ok := value.Interface().(encoding.TextMarshaler); ok {
+		if said, err := text.MarshalText(); err == nil {
+			return string(said)
+		}
+	}
+	return fmt.Sprint(value.Interface())
+}
+
 // numbers refuses every negative number: no setting has a use for one.
 func (v *validator) numbers(value reflect.Value, path string) {
 	switch value.Kind() {
 	case reflect.Int, reflect.Int64:
 		if value.Int() < 0 {
-			v.fault(path, "%v is negative", value.Interface())
+			v.fault(path, "%s is negative", written(value))
 		}
 	case reflect.Float64:
 		if value.Float() < 0 {

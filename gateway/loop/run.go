@@ -234,7 +234,7 @@ func (r *run) runCalls(ctx context.Context, t *turn, ours []*call) (note string,
 			select {
 			case slots <- struct{}{}:
 				defer func() { <-slots }()
-				results[i] = r.runCall(ctx, c, id, planStep)
+				results[i] = r.runCall(ctx, c, calls.Call{ID: id, Place: i + 1, PlanStep: planStep})
 			case <-ctx.Done():
 			}
 		})
@@ -254,11 +254,13 @@ func (r *run) runCalls(ctx context.Context, t *turn, ours []*call) (note string,
 	return note, nil
 }
 
-// runCall takes one call through the gates. id is its own in the record.
-func (r *run) runCall(ctx context.Context, c *call, id, planStep string) calls.Result {
+// runCall takes one call through the gates. own is what is its own of it: its id
+// in the record, its place in the round, the plan's step.
+func (r *run) runCall(ctx context.Context, c *call, own calls.Call) calls.Result {
+	id := own.ID
 	result := r.loop.opts.Caller.Call(ctx, calls.Call{
-		ID: id, Door: r.req.Door, Client: r.req.Client, Session: r.req.Session, CWD: r.req.CWD, Model: r.req.Route.Name,
-		Run: r.id, Round: r.report.Rounds, PlanStep: planStep, Name: c.name, Arguments: c.arguments(), Fitted: true,
+		ID: id, Place: own.Place, Door: r.req.Door, Client: r.req.Client, Session: r.req.Session, CWD: r.req.CWD, Model: r.req.Route.Name,
+		Run: r.id, Round: r.report.Rounds, PlanStep: own.PlanStep, Name: c.name, Arguments: c.arguments(), Fitted: true,
 		OnWaiting: func(req approvals.Request) {
 			r.publish(Event{Kind: CallWaiting, Call: c.id, Record: id, Tool: c.name, Arguments: req.Arguments, Request: &req})
 		},

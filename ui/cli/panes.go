@@ -70,7 +70,7 @@ func (p *panes) attend() bool { return p != nil && p.used.Load() && p.Fault() ==
 func (p *panes) open(ctx context.Context, action model.Action) error {
 	p.used.Store(true)
 	if err := p.Show(ctx, action); err != nil {
-		return fmt.Errorf("%w; the gateway runs on, and `pointsman serve` asks at a terminal", err)
+		return fmt.Errorf("%w; the gateway runs on; started as `pointsman serve` instead, it asks at its terminal", err)
 	}
 	return nil
 }

@@ -31,6 +31,7 @@ func StateOf(g *gateway.Gateway) model.State {
 	s := model.State{
 		Serving: g.Address(), Waiting: len(g.Desk().Pending()), Runs: int(g.Runs()), Paused: g.Paused(),
 	}
+	failing := 0
 	for _, server := range g.Servers() {
 		if !server.Enabled {
 			continue
@@ -40,10 +41,13 @@ func StateOf(g *gateway.Gateway) model.State {
 		case servers.Connected:
 			s.Connected++
 		case servers.Failed, servers.NotConfigured, servers.NeedsAuth:
-			if s.Fault == "" {
+			if failing++; failing == 1 {
 				s.Fault = faultOf(server)
 			}
 		}
+	}
+	if failing > 1 {
+		s.Fault += fmt.Sprintf(", and %d more", failing-1)
 	}
 	if g.Config().Gateway.Auth == "none" {
 		s.NoKey = "none is asked for"

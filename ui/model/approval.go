@@ -15,6 +15,7 @@ const (
 	longestServer = 28
 	longestPart   = 32
 	longestReason = 64
+	longestWhy    = 110
 )
 
 // ApprovalView is what a person is shown of a call, beside its text. Nothing in
@@ -101,7 +102,7 @@ func part(word, value string) string {
 }
 
 func why(req approvals.Request) string {
-	return join(shown(strings.Join(req.Evidence, "; "), longestReason), shown(req.Reason, longestReason))
+	return join(shown(strings.Join(req.Evidence, "; "), longestWhy), shown(req.Reason, longestReason))
 }
 
 // named is a name for a line, never empty.

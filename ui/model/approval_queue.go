@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -8,12 +9,12 @@ import (
 )
 
 // ApprovalQueue is what waits for a person, and which of it is shown. Calls of
-// the same round of a run stand together. The zero ApprovalQueue is empty. It is
+// the same round of a run stand together, in the order in which the model made them. The zero ApprovalQueue is empty. It is
 // for one goroutine.
 type ApprovalQueue struct {
-	waiting []approvals.Request // together by round, rounds in the order of arrival
-	shown   string              // id
-	seen    map[round][]string  // ids of a round that still waits, answered ones too
+	waiting []approvals.Request           // together by round, rounds in the order of arrival
+	shown   string                        // id
+	seen    map[round][]approvals.Request // of a round that still waits, answered ones too, in the model's order
 }
 
 // round names the calls that belong together. Those of no run stand alone.
@@ -56,21 +57,24 @@ func together(pending []approvals.Request) []approvals.Request {
 		}
 	}
 	ordered := slices.Clone(pending)
-	slices.SortStableFunc(ordered, func(a, b approvals.Request) int { return first[roundOf(a)] - first[roundOf(b)] })
+	slices.SortStableFunc(ordered, func(a, b approvals.Request) int {
+		return cmp.Or(first[roundOf(a)]-first[roundOf(b)], a.Call-b.Call)
+	})
 	return ordered
 }
 
 // note remembers which calls a round has had, as long as some of it waits.
 func (q *ApprovalQueue) note() {
-	seen := map[round][]string{}
+	seen := map[round][]approvals.Request{}
 	for _, req := range q.waiting {
 		key := roundOf(req)
 		if _, ok := seen[key]; !ok {
 			seen[key] = q.seen[key]
 		}
-		if !slices.Contains(seen[key], req.ID) {
-			seen[key] = append(seen[key], req.ID)
+		if !slices.ContainsFunc(seen[key], func(other approvals.Request) bool { return other.ID == req.ID }) {
+			seen[key] = append(seen[key], req)
 		}
+		slices.SortStableFunc(seen[key], func(a, b approvals.Request) int { return a.Call - b.Call })
 	}
 	q.seen = seen
 }
@@ -118,7 +122,7 @@ func (q *ApprovalQueue) Position() string {
 	if !ok {
 		return ""
 	}
-	ids := q.seen[roundOf(req)]
+	calls := q.seen[roundOf(req)]
 	others := 0
 	for _, other := range q.waiting {
 		if roundOf(other) != roundOf(req) {
@@ -126,8 +130,9 @@ func (q *ApprovalQueue) Position() string {
 		}
 	}
 	place, more := "", ""
-	if len(ids) > 1 {
-		place = fmt.Sprintf("%d of %d", slices.Index(ids, req.ID)+1, len(ids))
+	if len(calls) > 1 {
+		at := slices.IndexFunc(calls, func(other approvals.Request) bool { return other.ID == req.ID })
+		place = fmt.Sprintf("%d of %d", at+1, len(calls))
 	}
 	if others > 0 {
 		more = fmt.Sprintf("%d more", others)

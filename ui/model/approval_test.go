@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -173,6 +174,31 @@ func titles(groups []model.ScopeGroup) []string {
 		}
 	}
 	return all
+}
+
+// TestApprovalQueueOrder: the calls of a round stand as the model made them,
+// however they arrive, and keep their places when some are answered.
+func TestApprovalQueueOrder(t *testing.T) {
+	call := func(n int) approvals.Request {
+		return approvals.Request{ID: strconv.Itoa(n), Run: "r", Round: 1, Call: n}
+	}
+	var q model.ApprovalQueue
+	q.Set([]approvals.Request{call(3)})
+	q.Set([]approvals.Request{call(3), call(1), {ID: "other"}, call(2)})
+	var order []string
+	for _, req := range q.Waiting() {
+		order = append(order, req.ID)
+	}
+	if got := strings.Join(order, " "); got != "1 2 3 other" {
+		t.Errorf("the order is %s", got)
+	}
+	if got := q.Position(); got != "3 of 3 · 1 more" {
+		t.Errorf("the one shown first is at %q", got)
+	}
+	q.Set([]approvals.Request{call(1), {ID: "other"}, call(2)})
+	if shown, _ := q.Shown(); shown.ID != "1" || q.Position() != "1 of 3 · 1 more" {
+		t.Errorf("then %s is shown, at %q", shown.ID, q.Position())
+	}
 }
 
 func TestScopeGroups(t *testing.T) {

@@ -54,6 +54,30 @@ func ArgumentLines(args json.RawMessage) []TextLine {
 	return appendMembers(nil, "", args, 0)
 }
 
+// ArgumentNames says which arguments there are, when there are several: a long one
+// must not hide that others follow. It is "" for one, for none, and for what is no
+// object.
+func ArgumentNames(args json.RawMessage) string {
+	if kindOf(args) != '{' {
+		return ""
+	}
+	var names []string
+	dec := json.NewDecoder(bytes.NewReader(args))
+	_, err := dec.Token()
+	for err == nil && dec.More() {
+		var key json.Token
+		var value json.RawMessage
+		if key, err = dec.Token(); err == nil {
+			names = append(names, Shorten(approvals.Visible(key.(string)), longestPart))
+			err = dec.Decode(&value)
+		}
+	}
+	if len(names) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%d: %s", len(names), strings.Join(names, ", "))
+}
+
 // kindOf returns the first byte of a JSON value, which tells its kind.
 func kindOf(raw json.RawMessage) byte {
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) > 0 {

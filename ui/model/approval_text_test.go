@@ -171,3 +171,15 @@ func BenchmarkArgumentRows(b *testing.B) {
 		model.Rows(model.ArgumentLines(content), 80)
 	}
 }
+
+func TestArgumentNames(t *testing.T) {
+	for args, want := range map[string]string{
+		``: "", `{}`: "", `{"path":"/x"}`: "", `[1,2]`: "", `{"a":`: "",
+		`{"path":"/x","content":"\n\n","command":{"a":[1,{"b":2}]}}`: "3: path, content, command",
+		`{"a\u202eb":1,"c":2}`: "2: a<U+202E>b, c",
+	} {
+		if got := model.ArgumentNames(json.RawMessage(args)); got != want {
+			t.Errorf("%s: got %q, want %q", args, got, want)
+		}
+	}
+}
