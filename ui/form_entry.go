@@ -73,11 +73,12 @@ func (f *entryForm[Entry]) build(title string, column fyne.CanvasObject, more ..
 // cannot be saved.
 func (f *entryForm[Entry]) complete() (d model.Draft[Entry], ok bool) {
 	d = f.fields.draft()
-	f.mark(d.Faults)
+	f.report(d.Faults)
 	return d, len(d.Faults) == 0
 }
 
-func (f *entryForm[Entry]) mark(faults model.Faults) {
+// report shows the faults, and that there are some.
+func (f *entryForm[Entry]) report(faults model.Faults) {
 	f.fields.mark(faults)
 	f.say("")
 	if len(faults) > 0 {
@@ -129,7 +130,7 @@ func (f *entryForm[Entry]) done(d model.Draft[Entry], settings control.Settings,
 		f.onConflict(d, conflict.Current)
 	case errors.As(err, &invalid):
 		faults := f.fields.faults(invalid.Problems)
-		f.mark(faults)
+		f.report(faults)
 		if len(faults) == 0 {
 			f.say(inWords(err))
 		}

@@ -71,9 +71,10 @@ func TestServerLogs(t *testing.T) {
 
 	r = newRig(t, scratchConfig+"  gone: {command: /no/such/program}\ndiagnostics: {mcp: debug}\n")
 	r.serve("--ask", "none")
-	if got := r.must("servers", "logs", "gone", "--level", "error").out; !strings.Contains(got, " error   lifecycle failed: ") || !strings.Contains(got, "/no/such/program") {
-		t.Errorf("of a server that is not there it prints %s", got)
-	}
+	eventually(t, "it is kept that a server cannot be started", func() bool {
+		got := r.must("servers", "logs", "gone", "--level", "error").out
+		return strings.Contains(got, " error   lifecycle failed: ") && strings.Contains(got, "/no/such/program")
+	})
 	var entry struct{ Server, ConnectionID, Level, Category, Message string }
 	lines := strings.Split(r.must("servers", "logs", "scratch", "--json").out, "\n")
 	if err := json.Unmarshal([]byte(lines[0]), &entry); err != nil || entry.Server != "scratch" || entry.ConnectionID == "" || entry.Category != "lifecycle" || entry.Message != "pending" {
