@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"pointsman/gateway/config"
+	"pointsman/gateway/servers"
 	"pointsman/ui/model"
 	"pointsman/ui/part"
 	"pointsman/ui/theme"
@@ -23,17 +24,19 @@ type serverPage struct {
 	name   string
 	object fyne.CanvasObject
 
-	state  *look
-	about  *widget.Label
-	fault  *widget.Label
-	on     *widget.Check
-	remove *widget.Button
-	trial  *formTrial
-	search *widget.Entry
-	count  *widget.Label
-	list   *widget.List
-	empty  *widget.Label
-	tools  []model.ServerTool
+	state          *look
+	about          *widget.Label
+	fault          *widget.Label
+	on             *widget.Check
+	remove         *widget.Button
+	power, restart *widget.Button
+	rests          bool // it is stopped, or has failed: power starts it
+	trial          *formTrial
+	search         *widget.Entry
+	count          *widget.Label
+	list           *widget.List
+	empty          *widget.Label
+	tools          []model.ServerTool
 }
 
 func newServerPage(s *serversScreen, name string) *serverPage {
@@ -57,7 +60,7 @@ func newServerPage(s *serversScreen, name string) *serverPage {
 	return p
 }
 
-// actions are the buttons. What this program cannot do yet is grey.
+// actions are the buttons.
 func (p *serverPage) actions() fyne.CanvasObject {
 	s := p.screen
 	edit := widget.NewButtonWithIcon("Edit", theme.Icon("write", theme.ColorMuted), func() {
@@ -68,12 +71,31 @@ func (p *serverPage) actions() fyne.CanvasObject {
 	})
 	log := widget.NewButtonWithIcon("Output", theme.Icon("logs", theme.ColorMuted), p.onLog)
 	p.remove = widget.NewButtonWithIcon("Remove", theme.Icon("remove", theme.ColorMuted), func() { s.remove(p.name) })
-	restart := widget.NewButtonWithIcon("Restart", theme.Icon("restart", fynetheme.ColorNameDisabled), nil)
-	restart.Disable()
-	stop := widget.NewButtonWithIcon("Stop", theme.Icon("stop", fynetheme.ColorNameDisabled), nil)
-	stop.Disable()
-	return container.NewVBox(container.NewHBox(p.on, edit, test, log, p.remove, restart, stop),
-		part.Muted("Restart and stop are not built yet. Switching it off and on does both."))
+	p.power = widget.NewButton("", p.onPower)
+	p.restart = widget.NewButtonWithIcon("Restart", theme.Icon("restart", theme.ColorMuted), func() { p.run(s.ui.client.RestartServer) })
+	return container.NewHBox(p.on, edit, test, log, p.power, p.restart, p.remove)
+}
+
+// onPower stops the server, or starts one that rests. A stopped one stays
+// stopped until somebody starts it, or the program begins again.
+func (p *serverPage) onPower() {
+	if p.rests {
+		p.run(p.screen.ui.client.StartServer)
+		return
+	}
+	p.run(p.screen.ui.client.StopServer)
+}
+
+// run starts or stops the server, and tells when that was refused.
+func (p *serverPage) run(do func(context.Context, string) (servers.Status, error)) {
+	p.power.Disable()
+	p.restart.Disable()
+	save(p.screen.ui, func(ctx context.Context) (servers.Status, error) { return do(ctx, p.name) }, func(_ servers.Status, err error) {
+		p.update()
+		if err != nil {
+			tell(p.fault, model.Sentence(err.Error()))
+		}
+	})
 }
 
 // update shows the server as it is now.
@@ -89,11 +111,25 @@ func (p *serverPage) update() {
 	p.state.setTone(line.Word, line.Icon, line.Tone)
 	p.about.SetText(line.About)
 	tell(p.fault, model.Sentence(status.Live.Error))
+	p.showPower(status)
 	setEnabled(p.remove, there) // what comes with the program can only be switched off
 	p.on.OnChanged = nil
 	p.on.SetChecked(!entry.Disabled)
 	p.on.OnChanged = p.onSwitch
 	p.updateTools()
+}
+
+// showPower has the buttons say what they would do now.
+func (p *serverPage) showPower(status servers.Status) {
+	p.rests = status.Live.Status == servers.Stopped || status.Live.Status == servers.Failed
+	word, icon := "Stop", "stop"
+	if p.rests {
+		word, icon = "Start", "play"
+	}
+	p.power.SetIcon(theme.Icon(icon, theme.ColorMuted))
+	p.power.SetText(word)
+	setEnabled(p.power, status.Enabled)
+	setEnabled(p.restart, status.Enabled && !p.rests)
 }
 
 func (p *serverPage) updateTools() {

@@ -411,3 +411,22 @@ func TestServerToolsAtOnce(t *testing.T) {
 		t.Errorf("it says:\n%s", b.words())
 	}
 }
+
+// TestServerStopped stops a server, starts it again, and restarts it.
+func TestServerStopped(t *testing.T) {
+	b := newFormsBench(t, gatewaySetup{tools: 2})
+	s := b.servers()
+	s.open("scratch")
+	b.sees("Connected")
+	b.tap("Stop")
+	b.sees("Stopped")
+	b.until("it can be started", func() bool { return !b.button("Start").Disabled() && b.button("Restart").Disabled() })
+	b.tap("Start")
+	b.sees("Connected")
+	b.until("it can be restarted", func() bool { return !b.button("Restart").Disabled() })
+	b.tap("Restart")
+	b.until("its tools are back", func() bool { return len(s.page.tools) == 2 && !b.button("Stop").Disabled() })
+	b.check("Switched on")
+	b.sees("Disabled")
+	b.until("nothing can be started", func() bool { return b.button("Restart").Disabled() })
+}
