@@ -191,34 +191,48 @@ func loosened(t *testing.T, before, after string) *config.Store {
 	return store
 }
 
-// TestEditBringsNothingHeldIntoForce: a yes to one part is none to another.
-func TestEditBringsNothingHeldIntoForce(t *testing.T) {
-	const before = "mcpServers:\n  files: {command: npx, timeout: 1000}\ntools: {safe: [a]}\nsandbox: {enabled: true}\n"
-	const after = "mcpServers:\n  files: {command: evil, timeout: 1000}\ntools: {safe: [a, evil]}\nsandbox: {enabled: false}\n# theirs\n"
+// TestEditLeavesWhatIsHeldAlone: it comes into force by a yes, and goes by a no.
+func TestEditLeavesWhatIsHeldAlone(t *testing.T) {
+	const before = "mcpServers:\n  files: {command: npx, timeout: 1000}\n  files2: {command: npx}\n" +
+		"tools: {safe: [a], risky: [r]}\nsandbox: {enabled: true}\nproviders: {openai: {api_key: 'keychain:openai'}}\n"
+	const after = "mcpServers:\n  files: {command: evil, timeout: 1000}\n  files2: {command: npx}\n" +
+		"tools: {safe: [a, evil], risky: []}\nsandbox: {enabled: false}\nproviders: {openai: {base_url: 'http://evil/v1', api_key: 'keychain:openai'}}\n" +
+		"approvals: {rules: [{id: '1', action: allow, tool: evil}]}\n# theirs\n"
 	for _, test := range []struct {
 		name   string
 		edit   config.Edit
-		refuse bool
-		held   int // after it
+		refuse string // what is held
 	}{
-		{"part of a held server", config.Edit{Path: []string{"mcpServers", "files", "timeout"}, Value: 2000}, true, 3},
-		{"part of a held sandbox", config.Edit{Path: []string{"sandbox", "network", "allowOutbound"}, Value: true}, true, 3},
-		{"something else", config.Edit{Path: []string{"tools", "max_rounds"}, Value: 3}, false, 3},
-		{"whole server", config.Edit{Path: []string{"mcpServers", "files"}, Value: config.MCPServer{Command: "npx", Timeout: 2000}}, false, 2},
-		{"whole list", config.Edit{Path: []string{"tools", "safe"}, Value: []string{"a", "b"}}, false, 2},
+		{"part of a server", config.Edit{Path: []string{"mcpServers", "files", "timeout"}, Value: 2000}, "mcpServers.files"},
+		{"whole server", config.Edit{Path: []string{"mcpServers", "files"}, Value: config.MCPServer{Command: "npx", Timeout: 2000}}, "mcpServers.files"},
+		{"server goes", config.Edit{Path: []string{"mcpServers", "files"}, Remove: true}, "mcpServers.files"},
+		{"all servers", config.Edit{Path: []string{"mcpServers"}, Value: map[string]config.MCPServer{}}, "mcpServers.files"},
+		{"part of a sandbox", config.Edit{Path: []string{"sandbox", "network", "allowOutbound"}, Value: true}, "sandbox"},
+		{"safe tools", config.Edit{Path: []string{"tools", "safe"}, Value: []string{"a", "b"}}, "tools.safe"},
+		{"risky tools", config.Edit{Path: []string{"tools", "risky"}, Value: []string{"r", "s"}}, "tools.risky"},
+		{"all of the tools", config.Edit{Path: []string{"tools"}, Remove: true}, "tools.safe"},
+		{"rules", config.Edit{Path: []string{"approvals", "rules"}, Value: []config.Rule{{ID: "2", Action: "deny", Tool: "x"}}}, "approvals.rules"},
+		{"part of a provider", config.Edit{Path: []string{"providers", "openai", "timeout"}, Value: "5s"}, "providers.openai"},
+		{"something else", config.Edit{Path: []string{"tools", "max_rounds"}, Value: 3}, ""},
+		{"another server", config.Edit{Path: []string{"mcpServers", "files2"}, Value: config.MCPServer{Command: "other"}}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			store := loosened(t, before, after)
+			waits := store.Held()
 			err := store.Edit(store.Snapshot().Revision, []config.Edit{test.edit})
-			if test.refuse != (err != nil) || err != nil && !strings.Contains(err.Error(), "waits for your yes") {
+			var held *config.HeldError
+			switch {
+			case test.refuse == "" && err != nil:
 				t.Errorf("got %v", err)
+			case test.refuse != "" && (!errors.As(err, &held) || held.Path != test.refuse || textOf(t, store) != after):
+				t.Errorf("got %v, the file:\n%s", err, textOf(t, store))
 			}
 			got := store.Config()
-			if got.MCPServers["files"].Command != "npx" || slices.Contains(got.Tools.Safe, "evil") || !got.Sandbox.Enabled {
+			if got.MCPServers["files"].Command != "npx" || slices.Contains(got.Tools.Safe, "evil") || !got.Sandbox.Enabled || got.Providers["openai"].BaseURL != "" {
 				t.Errorf("in force: %+v %+v", got.MCPServers, got.Tools.Safe)
 			}
-			if held := store.Held(); len(held) != test.held {
-				t.Errorf("held: %q", held)
+			if now := store.Held(); !slices.Equal(now, waits) {
+				t.Errorf("held: %q", now)
 			}
 		})
 	}

@@ -2,64 +2,87 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
-	"sort"
 	"strings"
 )
 
-// gate is one setting that guards what may run or who may reach us.
+// gate is one setting that guards what may run, who may reach us, or where a
+// secret goes.
 type gate struct {
+	path     []string                              // of the setting, in the file's own keys
 	value    func(*Config) any                     // what the setting says, to be compared
 	loosened func(old, new *Config) (string, bool) // says in a sentence how new is looser
 	keep     func(old, into *Config)               // puts old's setting into the other
+}
+
+// holding says what is held.
+type holding struct {
+	trusted  func(gate) bool   // gates that may be loosened; nil: none
+	borrowed map[string]Secret // parts whose key the environment gives, with how a reference to it is written
+}
+
+// heldGate is a gate whose change is held.
+type heldGate struct {
+	gate
+	sentence string
 }
 
 // Hold returns new with each setting that loosens a gate kept as it is in old,
 // and a sentence for each that says what waits for a person's yes. It changes
 // neither argument.
 func Hold(old, new *Config) (*Config, []string) {
-	return hold(old, new, func(gate) bool { return false })
+	kept, held := holding{}.apply(old, new)
+	return kept, sentences(held)
 }
 
-// hold is Hold, but for the gates that trusted lets pass.
-func hold(old, new *Config, trusted func(gate) bool) (*Config, []string) {
+func sentences(held []heldGate) []string {
+	var all []string
+	for _, h := range held {
+		all = append(all, h.sentence)
+	}
+	return all
+}
+
+// apply is Hold. What is put back can make the rest of the change mean something
+// else, so it is looked at again until nothing is loosened.
+func (h holding) apply(old, new *Config) (*Config, []heldGate) {
 	kept := new.Clone()
-	var held []string
-	for _, g := range gatesOf(old, new) {
-		if sentence, loosened := g.loosened(old, new); loosened && !trusted(g) {
-			g.keep(old, kept)
-			held = append(held, sentence)
+	var held []heldGate
+	for found := true; found; {
+		found = false
+		for _, g := range gatesOf(old, kept, h.borrowed) {
+			if sentence, loosened := g.loosened(old, kept); loosened && (h.trusted == nil || !h.trusted(g)) {
+				g.keep(old, kept)
+				held, found = append(held, heldGate{g, sentence}), true
+			}
 		}
 	}
 	return kept, held
 }
 
-// gatesOf lists the gates: the fixed ones, then one for each server.
-func gatesOf(old, new *Config) []gate {
+// gatesOf lists the gates: the fixed ones, those of secrets, then one for each
+// server.
+func gatesOf(old, new *Config, borrowed map[string]Secret) []gate {
 	gates := append(fixedGates(), listGates()...)
 	gates = append(gates, ruleGate(), serverListGate(), sandboxGate())
-	names := map[string]bool{}
-	for name := range old.MCPServers {
-		names[name] = true
+	gates = append(gates, flowGates(old, new, borrowed)...)
+	names := maps.Clone(old.MCPServers)
+	if names == nil {
+		names = map[string]MCPServer{}
 	}
-	for name := range new.MCPServers {
-		names[name] = true
-	}
-	sorted := make([]string, 0, len(names))
-	for name := range names {
-		sorted = append(sorted, name)
-	}
-	sort.Strings(sorted)
-	for _, name := range sorted {
+	maps.Copy(names, new.MCPServers)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		gates = append(gates, serverGate(name))
 	}
 	return gates
 }
 
 // field makes the gate of a single setting.
-func field[T any](at func(*Config) *T, looser func(old, new T) (string, bool)) gate {
+func field[T any](path string, at func(*Config) *T, looser func(old, new T) (string, bool)) gate {
 	return gate{
+		path:     strings.Split(path, "."),
 		value:    func(c *Config) any { return *at(c) },
 		loosened: func(old, new *Config) (string, bool) { return looser(*at(old), *at(new)) },
 		keep:     func(old, into *Config) { *at(into) = *at(old.Clone()) },
@@ -67,21 +90,21 @@ func field[T any](at func(*Config) *T, looser func(old, new T) (string, bool)) g
 }
 
 // becomes is for a switch that is looser in one position.
-func becomes(at func(*Config) *bool, looser bool, sentence string) gate {
-	return field(at, func(old, new bool) (string, bool) { return sentence, old != new && new == looser })
+func becomes(path string, at func(*Config) *bool, looser bool, what string) gate {
+	return field(path, at, func(old, new bool) (string, bool) { return path + ": " + what, old != new && new == looser })
 }
 
 func fixedGates() []gate {
 	return []gate{
-		becomes(func(c *Config) *bool { return &c.Approvals.Require }, false, "approvals.require: off would let risky tools run without asking"),
-		becomes(func(c *Config) *bool { return &c.Approvals.Control }, true, "approvals.control: on would let programs answer approvals"),
-		becomes(func(c *Config) *bool { return &c.Gateway.AllowRemote }, true, "gateway.allow_remote: on would let other machines reach the gateway"),
-		becomes(func(c *Config) *bool { return &c.Ollama.Enabled }, true, "ollama.enabled: on would open a door that takes no key"),
-		field(func(c *Config) *string { return &c.Approvals.Approver }, looserApprover),
-		field(func(c *Config) *string { return &c.Gateway.Auth }, func(old, new string) (string, bool) {
+		becomes("approvals.require", func(c *Config) *bool { return &c.Approvals.Require }, false, "off would let risky tools run without asking"),
+		becomes("approvals.control", func(c *Config) *bool { return &c.Approvals.Control }, true, "on would let programs answer approvals"),
+		becomes("gateway.allow_remote", func(c *Config) *bool { return &c.Gateway.AllowRemote }, true, "on would let other machines reach the gateway"),
+		becomes("ollama.enabled", func(c *Config) *bool { return &c.Ollama.Enabled }, true, "on would open a door that takes no key"),
+		field("approvals.approver", func(c *Config) *string { return &c.Approvals.Approver }, looserApprover),
+		field("gateway.auth", func(c *Config) *string { return &c.Gateway.Auth }, func(old, new string) (string, bool) {
 			return "gateway.auth: none would let any local program use the gateway", new != old && new == "none"
 		}),
-		field(func(c *Config) *string { return &c.Gateway.Listen }, func(old, new string) (string, bool) {
+		field("gateway.listen", func(c *Config) *string { return &c.Gateway.Listen }, func(old, new string) (string, bool) {
 			return fmt.Sprintf("gateway.listen: %s would be reachable from other machines", new), !loopbackAddress(new) && new != old
 		}),
 	}
@@ -113,7 +136,7 @@ func listGates() []gate {
 		grows("roots", "would be open to servers", func(c *Config) *[]string { return &c.Roots }),
 		shrinks("tools.risky", "would no longer be held risky", func(c *Config) *[]string { return &c.Tools.Risky }),
 		shrinks("approvals.deny", "would no longer be denied", func(c *Config) *[]string { return &c.Approvals.Deny }),
-		field(func(c *Config) *[]string { return &c.Tools.Allowed }, func(old, new []string) (string, bool) {
+		field("tools.allowed", func(c *Config) *[]string { return &c.Tools.Allowed }, func(old, new []string) (string, bool) {
 			if len(new) == 0 { // an empty list allows all
 				return "tools.allowed would be empty, which allows every tool", len(old) > 0
 			}
@@ -124,14 +147,14 @@ func listGates() []gate {
 }
 
 func grows(path, what string, at func(*Config) *[]string) gate {
-	return field(at, func(old, new []string) (string, bool) {
+	return field(path, at, func(old, new []string) (string, bool) {
 		added := missingFrom(old, new)
 		return fmt.Sprintf("%s: %s %s", path, strings.Join(added, ", "), what), len(added) > 0
 	})
 }
 
 func shrinks(path, what string, at func(*Config) *[]string) gate {
-	return field(at, func(old, new []string) (string, bool) {
+	return field(path, at, func(old, new []string) (string, bool) {
 		lost := missingFrom(new, old)
 		return fmt.Sprintf("%s: %s %s", path, strings.Join(lost, ", "), what), len(lost) > 0
 	})
@@ -152,7 +175,7 @@ func missingFrom(list, names []string) []string {
 // The rest of a changed list stays as written.
 func ruleGate() gate {
 	at := func(c *Config) *[]Rule { return &c.Approvals.Rules }
-	return field(at, func(old, new []Rule) (string, bool) {
+	return field("approvals.rules", at, func(old, new []Rule) (string, bool) {
 		for _, rule := range new {
 			if rule.Action != "deny" && !holdsRule(old, rule) {
 				return fmt.Sprintf("approvals.rules: an allow rule for %s would be added", ruleTarget(rule)), true
@@ -192,7 +215,7 @@ func serverListGate() gate {
 }
 
 func sandboxGate() gate {
-	return field(func(c *Config) *Sandbox { return &c.Sandbox }, func(old, new Sandbox) (string, bool) {
+	return field("sandbox", func(c *Config) *Sandbox { return &c.Sandbox }, func(old, new Sandbox) (string, bool) {
 		return "sandbox would confine servers less", looserSandbox(old, new)
 	})
 }
@@ -211,6 +234,7 @@ func looserSandbox(old, new Sandbox) bool {
 // program or address, or when it would be trusted or offered more.
 func serverGate(name string) gate {
 	return gate{
+		path:  []string{"mcpServers", name},
 		value: func(c *Config) any { return c.MCPServers[name] },
 		loosened: func(old, new *Config) (string, bool) {
 			after, ok := new.MCPServers[name]
@@ -245,6 +269,8 @@ func looserServer(old, new MCPServer, oldDefault, newDefault Sandbox) string {
 		return "run in another folder"
 	case !reflect.DeepEqual(old.Env, new.Env) && len(old.Env)+len(new.Env) > 0:
 		return "run with another environment"
+	case len(missingFrom(carriedIn("", old.Headers), carriedIn("", new.Headers))) > 0:
+		return "be sent another secret"
 	case new.TrustAnnotations && !old.TrustAnnotations:
 		return "be trusted in what it says of its tools"
 	case old.Disabled && !new.Disabled:

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 )
 
@@ -47,11 +46,11 @@ func revisionOf(text []byte) string {
 
 // Edit makes all of the edits, or none, as Update does. A file that is not of
 // that revision is left alone: ErrStale, after which the Store has what the file
-// holds now. Edits that make no sense, or make no valid configuration, give an
+// holds now. What is held is not touched: a *HeldError. Edits that make no sense, or make no valid configuration, give an
 // error that joins the Problems (see ProblemsOf).
 func (s *Store) Edit(revision string, edits []Edit) error {
 	return s.updateFrom(revision, func(c *Config) error {
-		if err := s.refuseUnseen(c, edits); err != nil {
+		if err := s.refuseHeld(c, edits); err != nil {
 			return err
 		}
 		var errs []error
@@ -67,7 +66,7 @@ func (s *Store) Edit(revision string, edits []Edit) error {
 // place. ErrStale as with Edit.
 func (s *Store) RefuseHeld(revision string) error {
 	return s.updateFrom(revision, func(c *Config) error {
-		kept, _ := Hold(s.inForce(), c)
+		kept, _ := s.holding(nil).apply(s.inForce(), c)
 		*c = *kept
 		return nil
 	})
@@ -94,30 +93,32 @@ func (s *Store) inForce() *Config {
 	return s.running
 }
 
-// refuseUnseen refuses edits of a part of something of which another part is
-// held: the held part would come into force with it, and nobody has said yes.
-func (s *Store) refuseUnseen(file *Config, edits []Edit) error {
-	running, after := s.inForce(), file.Clone()
-	for _, e := range edits {
-		if e.partial() {
-			if err := e.apply(after); err != nil {
-				return err
+// HeldError says that a change would touch what another program has written and
+// what waits for the person's yes. Nothing was changed.
+type HeldError struct {
+	Path string // of the setting
+	What string // what waits, in a sentence
+}
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("a change made outside to %s waits for your yes (%s): accept it, or put it back, first", e.Path, e.What)
+}
+
+func (h heldGate) refuse() error { return &HeldError{pathTo(h.path), h.sentence} }
+
+// refuseHeld refuses edits of a setting that is held, of one around it and of
+// one in it: what is held would get lost, or come into force without a yes.
+func (s *Store) refuseHeld(file *Config, edits []Edit) error {
+	_, held := s.holding(nil).apply(s.inForce(), file)
+	for _, h := range held {
+		for _, e := range edits {
+			n := min(len(e.Path), len(h.path))
+			if slices.Equal(e.Path[:n], h.path[:n]) {
+				return h.refuse()
 			}
 		}
 	}
-	var errs []error
-	for _, g := range gatesOf(running, file) {
-		sentence, loosened := g.loosened(running, file)
-		if loosened && !reflect.DeepEqual(g.value(file), g.value(after)) {
-			errs = append(errs, Problem{Message: fmt.Sprintf("%s: this was written by another program and waits for your yes; accept or refuse it first", sentence)})
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// partial reports whether the edit leaves other parts of one gate alone.
-func (e Edit) partial() bool {
-	return len(e.Path) > 2 && e.Path[0] == "mcpServers" || len(e.Path) > 1 && e.Path[0] == "sandbox"
+	return nil
 }
 
 // ProblemsOf returns the Problems that err joins, wrapped or not.

@@ -41,6 +41,17 @@ func (s *Store) Update(mutate func(*Config) error) error {
 	return s.update(func([]byte) error { return nil }, mutate)
 }
 
+// UpdateSetting is Update of the setting at path, in the file's own keys. While
+// another program's change to it is held, nothing is changed: a *HeldError.
+func (s *Store) UpdateSetting(path []string, mutate func(*Config) error) error {
+	return s.Update(func(c *Config) error {
+		if err := s.refuseHeld(c, []Edit{{Path: path}}); err != nil {
+			return err
+		}
+		return mutate(c)
+	})
+}
+
 // update is Update for a file whose text expected does not refuse.
 func (s *Store) update(expected func(text []byte) error, mutate func(*Config) error) error {
 	s.updating.Lock()

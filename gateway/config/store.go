@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -136,7 +137,8 @@ func (s *Store) adopt(read reading, problems []Problem, trusted func(gate) bool)
 	s.mu.Lock()
 	before := s.running
 	s.mu.Unlock()
-	running, held := hold(before, read.config, trusted)
+	running, gates := s.holding(trusted).apply(before, read.config)
+	held := sentences(gates)
 	effective, _, err := s.overlay(running, nil)
 	if err != nil {
 		return fmt.Errorf("applying configuration: %w", err)
@@ -151,6 +153,22 @@ func (s *Store) adopt(read reading, problems []Problem, trusted func(gate) bool)
 		s.tellLocked(change)
 	}
 	return nil
+}
+
+// holding is what holds changes of the file, where the environment's own keys go
+// to the addresses that the file gives.
+func (s *Store) holding(trusted func(gate) bool) holding {
+	h := holding{trusted: trusted, borrowed: map[string]Secret{}}
+	borrow := func(part, name, address string) {
+		_, moved := s.env.real(address)
+		if _, set := s.env.real(name); set && !moved {
+			h.borrowed[part] = Secret("os.environ/" + name)
+		}
+	}
+	provider, _ := s.env.real("LLM_PROVIDER")
+	borrow(providerPart(strings.ToLower(cmp.Or(provider, "openai"))), "LLM_API_KEY", "LLM_BASE_URL")
+	borrow("fallback", "LLM_FALLBACK_API_KEY", "LLM_FALLBACK_BASE_URL")
+	return h
 }
 
 // reload looks at the file and puts what it says in force. A fault is told to

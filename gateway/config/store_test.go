@@ -155,12 +155,17 @@ func TestOutsideLooseningIsHeld(t *testing.T) {
 		t.Errorf("the file lost what is held (%v):\n%s", err, text)
 	}
 
-	// What our own program loosens is a person's doing.
-	if err := store.Update(func(c *config.Config) error { c.Tools.Safe = append(c.Tools.Safe, "c"); return nil }); err != nil {
+	// What our own program loosens is a person's doing, but not over what is held.
+	if err := store.Update(func(c *config.Config) error { c.Approvals.Allow = []string{"c"}; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if c := next(t, changes); len(c.Held) != 2 || !slices.Contains(c.New.Tools.Safe, "c") || !c.New.Approvals.Require {
-		t.Errorf("after an update that loosens: %q %+v", c.Held, c.New.Tools)
+	if c := next(t, changes); len(c.Held) != 3 || !slices.Contains(c.New.Approvals.Allow, "c") || !c.New.Approvals.Require {
+		t.Errorf("after an update that loosens: %q %+v", c.Held, c.New.Approvals)
+	}
+	var held *config.HeldError
+	err = store.UpdateSetting([]string{"tools", "safe"}, func(c *config.Config) error { c.Tools.Safe = []string{"a", "c"}; return nil })
+	if !errors.As(err, &held) || held.Path != "tools.safe" || len(store.Held()) != 3 || slices.Contains(store.Config().Tools.Safe, "c") {
+		t.Errorf("an update over what is held: %v", err)
 	}
 
 	if err := store.AcceptHeld(store.Snapshot().Revision); err != nil {
