@@ -2,7 +2,9 @@ package gateway_test
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -11,7 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pointsman/approvals"
 	"pointsman/gateway"
+	"pointsman/gateway/control"
 )
 
 // record is a log that can be read while it is written.
@@ -73,5 +77,32 @@ func TestStatusTellsOfTheConfiguration(t *testing.T) {
 	}
 	if lines := log.lines("is not valid"); len(lines) != 2 || strings.Contains(strings.Join(lines, ""), `\n`) || !strings.Contains(lines[0], "nobody") {
 		t.Errorf("told of the faults: %q", lines)
+	}
+}
+
+// TestNothingIsSavedOverWhatIsHeld: neither a form nor a rule that is removed
+// takes what another program wrote, and the window says why.
+func TestNothingIsSavedOverWhatIsHeld(t *testing.T) {
+	const mine = "{id: mine, action: deny, server: fs, tool: write, definition: h}"
+	d := newDesk(t, "approvals: {rules: ["+mine+"]}\ntools: {safe: [a]}\n", nil)
+	w := window(t, d)
+	outside := "default_model: demo\napprovals: {rules: [" + mine + ", {id: theirs, action: allow, server: fs, tool: write, definition: h}]}\ntools: {safe: [a, b]}\n"
+	if err := os.WriteFile(d.configPath, []byte(outside), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.await(t, "it is held", func() bool { return len(d.Status(t.Context()).Config.Held) == 2 })
+	_, edited := w.Edit(t.Context(), must[control.Settings](t)(w.Settings(t.Context())).Revision, edit([]string{"a", "c"}, "tools", "safe"))
+	removed, remove := w.RemoveRule(t.Context(), "mine")
+	for path, err := range map[string]error{"tools.safe": edited, "approvals.rules": remove} {
+		var refused *control.RefusedError
+		if !errors.As(err, &refused) || refused.Status != http.StatusConflict || !strings.HasPrefix(err.Error(), "a change made outside to "+path+" waits for your yes") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if rules := must[[]approvals.Rule](t)(w.Rules(t.Context())); removed || len(rules) != 1 || rules[0].ID != "mine" {
+		t.Errorf("removed %v: %+v", removed, rules)
+	}
+	if text, err := os.ReadFile(d.configPath); err != nil || string(text) != outside {
+		t.Errorf("%v: the file is\n%s", err, text)
 	}
 }

@@ -11,9 +11,9 @@ import (
 )
 
 // saveRules writes the remembered decisions that outlive the program into the
-// configuration file.
+// configuration file, unless somebody else's rules wait there for a yes.
 func (g *Gateway) saveRules(rules []approvals.Rule) error {
-	return g.store.Update(func(cfg *config.Config) error {
+	return g.store.UpdateSetting([]string{"approvals", "rules"}, func(cfg *config.Config) error {
 		cfg.Approvals.Rules = toConfig(rules)
 		return nil
 	})
@@ -48,7 +48,7 @@ func (m manager) Rules(context.Context) ([]approvals.Rule, error) { return m.g.r
 func (m manager) RemoveRule(_ context.Context, id string) (bool, error) {
 	removed, err := m.g.rules.Delete(id)
 	m.g.notices.notify()
-	return removed, err
+	return removed, m.refusedIfHeld(err)
 }
 
 // RestoreRule takes a removal back.
@@ -58,5 +58,15 @@ func (m manager) RestoreRule(_ context.Context, rule approvals.Rule) error {
 		return &control.RefusedError{Status: http.StatusConflict, Message: err.Error()}
 	}
 	m.g.notices.notify()
+	return m.refusedIfHeld(err)
+}
+
+// refusedIfHeld tells the windows of a change that waits for a yes in the words
+// they show.
+func (m manager) refusedIfHeld(err error) error {
+	var held *config.HeldError
+	if errors.As(err, &held) {
+		return &control.RefusedError{Status: http.StatusConflict, Message: m.g.redactor.Redact(held.Error())}
+	}
 	return err
 }

@@ -52,7 +52,11 @@ func (m manager) RefuseHeld(_ context.Context, revision string) (control.Setting
 // changed puts a change of the file in force at once, or tells why there was
 // none.
 func (m manager) changed(err error) (control.Settings, error) {
+	err = m.refusedIfHeld(err)
+	var refused *control.RefusedError
 	switch {
+	case errors.As(err, &refused):
+		return control.Settings{}, refused
 	case errors.Is(err, config.ErrStale):
 		return control.Settings{}, &control.ConflictError{Current: m.settings()}
 	case errors.Is(err, config.ErrChanged):
