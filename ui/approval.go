@@ -22,9 +22,6 @@ type approvalOptions struct {
 	// Ending says why a request does not wait any more; "" when that is not known.
 	// It is called off the UI goroutine.
 	Ending func(ctx context.Context, id string) (string, error)
-	// Validate says what else is wrong with edited arguments, beside not being one
-	// JSON object. Nil: nothing.
-	Validate func(req approvals.Request, args json.RawMessage) error
 	// Post runs a function on the UI goroutine, later.
 	Post func(func())
 	// Clock tells the time. Nil: the system's.

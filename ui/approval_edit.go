@@ -55,9 +55,6 @@ func (w *approvalWindow) onEdited(text string) {
 	if text != w.edit.start {
 		w.edit.args, w.edit.fault = model.EditedArguments(w.request, text)
 	}
-	if w.edit.args != nil && w.opts.Validate != nil {
-		w.edit.fault = w.opts.Validate(w.request, w.edit.args)
-	}
 	w.narrow()
 	w.parts.update(w)
 }

@@ -320,7 +320,7 @@ func TestApprovalAnswerLost(t *testing.T) {
 		b.set(request("a", approvals.Write))
 		b.pass(time.Second)
 		b.click()
-		if got, want := b.w.parts.notice.Text, "Your answer to write_file did not arrive: the running Pointsman went away."; got != want {
+		if got, want := b.w.parts.notice.Text, "Your answer to write_file was not taken: the running Pointsman went away."; got != want {
 			t.Errorf("notice %q", got)
 		}
 		b.fails = nil

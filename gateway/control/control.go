@@ -43,6 +43,9 @@ type Gateway interface {
 	// Pause pauses the tools, or lets them run again. Everybody may: resuming
 	// approves nothing, a risky call still asks.
 	Pause(paused bool)
+	// CheckEdited says why a request's arguments, as a person has edited them, do
+	// not fit its tool; nil when they do.
+	CheckEdited(req approvals.Request, arguments json.RawMessage) error
 	ServerKeeper
 	// WhyTool tells how it stands with the tools of a name.
 	WhyTool(name string) []tools.Why
@@ -179,8 +182,26 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, fmt.Sprintf("the outcome must be %q or %q", approvals.Allowed, approvals.Denied))
 		return
 	}
+	if err := s.checkEdited(r.PathValue("id"), d); err != nil {
+		fail(w, http.StatusUnprocessableEntity, fmt.Sprintf("the edited arguments do not fit the tool, and the call still waits: %v", err))
+		return
+	}
 	d.ID, d.Approver = r.PathValue("id"), approvals.ByDesk
 	write(w, http.StatusOK, answered{Counted: s.opts.Gateway.Desk().Resolve(r.PathValue("id"), d)})
+}
+
+// checkEdited says what is wrong with the arguments of an approval, if it brings
+// others than were asked for.
+func (s *Server) checkEdited(id string, d approvals.Decision) error {
+	if !d.Allows() || d.Arguments == nil {
+		return nil
+	}
+	for _, req := range s.pending() {
+		if req.ID == id {
+			return s.opts.Gateway.CheckEdited(req, d.Arguments)
+		}
+	}
+	return nil // it does not wait any more, which is told
 }
 
 // watch sends what waits, as a line of JSON, now and after every change.

@@ -2,6 +2,7 @@ package control_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -83,6 +84,15 @@ func (g *gateway) RestartServer(context.Context, string) (servers.Status, error)
 
 func (g *gateway) WhyTool(name string) []tools.Why {
 	return []tools.Why{{Asked: name, Reasons: []tools.Reason{{Cause: tools.Unknown, Text: "none has it"}}}}
+}
+
+// CheckEdited wants a number n.
+func (g *gateway) CheckEdited(_ approvals.Request, arguments json.RawMessage) error {
+	var args struct{ N *int }
+	if err := json.Unmarshal(arguments, &args); err != nil || args.N == nil {
+		return errors.New("n is missing")
+	}
+	return nil
 }
 
 func (g *gateway) Desk() *approvals.Desk { return g.desk }
@@ -221,6 +231,29 @@ func TestWhoMayAnswer(t *testing.T) {
 			r.desk.Resolve("id-1", approvals.Decision{Outcome: approvals.Denied, Approver: approvals.ByDesk})
 			<-answer
 		})
+	}
+}
+
+// TestEditedArguments: an approval with arguments that do not fit is refused, and
+// the call still waits.
+func TestEditedArguments(t *testing.T) {
+	r := newRig(t)
+	r.client.Secret = secret
+	answer := r.ask(t, "id-1")
+	edited := func(args string) approvals.Decision {
+		return approvals.Decision{Outcome: approvals.Allowed, Arguments: json.RawMessage(args)}
+	}
+	if _, err := r.client.Answer(t.Context(), "id-1", edited(`{"m":1}`)); err == nil || !strings.Contains(err.Error(), "n is missing") || !strings.Contains(err.Error(), "still waits") {
+		t.Errorf("arguments that do not fit: %v", err)
+	}
+	if len(r.desk.Pending()) != 1 {
+		t.Fatal("the call does not wait any more")
+	}
+	if counted, err := r.client.Answer(t.Context(), "id-1", edited(`{"n":1}`)); !counted || err != nil {
+		t.Errorf("arguments that fit: counted %v, %v", counted, err)
+	}
+	if d := <-answer; string(d.Arguments) != `{"n":1}` {
+		t.Errorf("the answer is %+v", d)
 	}
 }
 

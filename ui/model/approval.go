@@ -169,7 +169,7 @@ func UncountedLine(req approvals.Request) string {
 	return fmt.Sprintf("Your answer to %s did not count: it was not waiting any more.", named(req.Tool, longestTool))
 }
 
-// UnansweredLine says that an answer could not be given.
+// UnansweredLine says that an answer did not come to be, and why.
 func UnansweredLine(req approvals.Request, err error) string {
-	return fmt.Sprintf("Your answer to %s did not arrive: %s.", named(req.Tool, longestTool), approvals.Visible(err.Error()))
+	return fmt.Sprintf("Your answer to %s was not taken: %s.", named(req.Tool, longestTool), approvals.Visible(err.Error()))
 }
