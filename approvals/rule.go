@@ -47,7 +47,7 @@ type Rule struct {
 	Server     string    `json:"server"`
 	Tool       string    `json:"tool"`
 	Definition string    `json:"definition"`            // hash of the tool's definition when it was decided
-	Arguments  string    `json:"arguments,omitempty"`   // exact arguments as JSON; "": any
+	Arguments  string    `json:"arguments,omitempty"`   // exact arguments as JSON, or "sha256:" and their hash in hex; "": any
 	PathPrefix string    `json:"path_prefix,omitempty"` // "": anywhere
 	Lifetime   Lifetime  `json:"lifetime"`              // empty in Load: UntilTime when Until is set, else Always
 	Run        string    `json:"run,omitempty"`         // for ForRun: which
@@ -99,7 +99,7 @@ func remember(r Rule) (remembered, error) {
 	}
 	m := remembered{Rule: r}
 	var err error
-	if r.Arguments != "" {
+	if r.Arguments != "" && !r.Concealed() {
 		if m.Arguments, err = canonical([]byte(r.Arguments)); err != nil {
 			return remembered{}, fmt.Errorf("arguments: %w", err)
 		}
@@ -132,7 +132,7 @@ func (m *remembered) matches(req Request, now time.Time) bool {
 	}
 	if m.Arguments != "" {
 		args, err := canonical(req.Arguments)
-		return err == nil && args == m.Arguments
+		return err == nil && (args == m.Arguments || m.Concealed() && digest(args) == m.Arguments)
 	}
 	if m.PathPrefix != "" {
 		return req.Class != Execute && m.prefix.covers(req.Arguments)

@@ -16,6 +16,7 @@ type Rules struct {
 	now     func() time.Time
 	persist func([]Rule) error
 	changed signal
+	secret  func(arguments string) bool // nil: none is
 
 	saving  sync.Mutex // serialises calls of persist; held across them, taken before mu
 	mu      sync.Mutex // guards the fields below
@@ -101,6 +102,7 @@ func (r *Rules) Remember(req Request, d Decision) (Rule, error) {
 	if err != nil {
 		return Rule{}, fmt.Errorf("remembering a decision on tool %q: %w", req.Tool, err)
 	}
+	m = r.conceal(m)
 	err = r.change(m.saved(), func(rules []remembered) []remembered {
 		rules = slices.DeleteFunc(rules, func(o remembered) bool { return sameSubject(o.Rule, m.Rule) })
 		return append(rules, m)
@@ -147,7 +149,7 @@ func ruleFor(req Request, d Decision) (Rule, error) {
 func sameSubject(a, b Rule) bool {
 	return !a.Voided && !b.Voided && a.Lifetime == b.Lifetime && a.Run == b.Run &&
 		a.Server == b.Server && a.Tool == b.Tool && a.Definition == b.Definition &&
-		a.Arguments == b.Arguments && a.PathPrefix == b.PathPrefix
+		digest(a.Arguments) == digest(b.Arguments) && a.PathPrefix == b.PathPrefix
 }
 
 // change replaces the rules by what edit makes of a copy. With save set it
@@ -211,7 +213,7 @@ func (r *Rules) Load(rules []Rule) error {
 			errs = append(errs, fmt.Errorf("remembered rule %d (%s): %w", i+1, cmp.Or(rule.ID, "no id"), err))
 			continue
 		}
-		loaded = append(loaded, m)
+		loaded = append(loaded, r.conceal(m))
 	}
 	r.mu.Lock()
 	r.rules = dedupe(r.merge(loaded))

@@ -15,6 +15,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -218,6 +219,9 @@ func (g *Gateway) openState() error {
 
 func (g *Gateway) buildApprovals() {
 	g.rules = approvals.NewRules(nil, g.saveRules)
+	g.rules.Conceal(func(arguments string) bool {
+		return string(g.redactor.RedactJSON(json.RawMessage(arguments))) != arguments
+	})
 	g.desk = approvals.NewDesk(approvals.DeskOptions{Attended: g.attended})
 	g.gate = approvals.NewGate(approvals.GateOptions{Require: true, Rules: g.rules, Logger: g.log})
 }

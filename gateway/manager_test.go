@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidwall/gjson"
 
 	"pointsman/approvals"
 	"pointsman/gateway"
@@ -216,6 +217,29 @@ func TestANewKeyReplacesTheOldOneAtOnce(t *testing.T) {
 		if _, err := w.NewKey(t.Context()); !errors.As(err, &refused) || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestARuleKeepsNoSecret: what a rule is bound to stands in the file.
+func TestARuleKeepsNoSecret(t *testing.T) {
+	d := newDesk(t, "", nil)
+	w := window(t, d)
+	d.answer(t, func(req approvals.Request) approvals.Decision {
+		arguments, err := json.Marshal(map[string]string{"path": gjson.GetBytes(req.Arguments, "path").String(), "content": credential})
+		if err != nil {
+			t.Error(err)
+		}
+		return approvals.Decision{Outcome: approvals.Allowed, Approver: approvals.ByDesk, Arguments: arguments,
+			Scope: &approvals.Scope{Lifetime: approvals.Always, ExactArguments: true}}
+	})
+	must[*gateway.ChatResult](t)(d.Chat(t.Context(), gateway.ChatRequest{Prompt: "go"}))
+	rules := must[[]approvals.Rule](t)(w.Rules(t.Context()))
+	if len(rules) != 1 || !rules[0].Concealed() {
+		t.Fatalf("rules: %+v", rules)
+	}
+	text, err := os.ReadFile(d.configPath)
+	if err != nil || strings.Contains(string(text), credential) || !strings.Contains(string(text), "arguments: "+rules[0].Arguments) {
+		t.Errorf("the file (%v):\n%s", err, text)
 	}
 }
 

@@ -224,7 +224,7 @@ type Rule struct {
 	Server     string    `yaml:"server"`
 	Tool       string    `yaml:"tool"`
 	Definition string    `yaml:"definition"`          // hash of the tool definition it was given for
-	Arguments  string    `yaml:"arguments,omitempty"` // exact arguments as canonical JSON
+	Arguments  string    `yaml:"arguments,omitempty"` // exact arguments as canonical JSON, or sha256:HEX of it when a secret is among them
 	PathPrefix string    `yaml:"path_prefix,omitempty"`
 	Until      time.Time `yaml:"until,omitempty"` // zero: always
 	Created    time.Time `yaml:"created"`

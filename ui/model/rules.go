@@ -68,7 +68,10 @@ func ruleSentence(r approvals.Rule, now time.Time) []RuleSpan {
 	if r.PathPrefix != "" {
 		spans = append(spans, RuleSpan{Text: " under "}, RuleSpan{Text: approvals.Visible(r.PathPrefix), Code: true})
 	}
-	if r.Arguments != "" {
+	switch {
+	case r.Concealed():
+		spans = append(spans, RuleSpan{Text: " with the same arguments (kept as a hash, for a secret is among them)"})
+	case r.Arguments != "":
 		spans = append(spans, RuleSpan{Text: " with exactly "}, RuleSpan{Text: ruleArguments(r.Arguments), Code: true})
 	}
 	return spans
