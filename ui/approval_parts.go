@@ -87,7 +87,8 @@ func (p *approvalParts) makeHeader(w *approvalWindow) {
 	p.left = widget.NewLabel("")
 	p.heading = words(fyne.TextWrapBreak)
 	p.heading.SizeName, p.heading.TextStyle = fynetheme.SizeNameSubHeadingText, fyne.TextStyle{Bold: true}
-	p.forWhom = newMutedText(fyne.TextWrapBreak)
+	p.forWhom = newMutedText(fyne.TextWrapOff)
+	p.forWhom.Truncation = fyne.TextTruncateEllipsis // all of it is told about the call below
 	p.why, p.planStep = words(fyne.TextWrapWord), words(fyne.TextWrapWord)
 }
 

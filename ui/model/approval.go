@@ -13,6 +13,7 @@ import (
 const (
 	longestTool   = 48
 	longestServer = 28
+	longestRun    = 14
 	longestPart   = 32
 	longestReason = 64
 	longestWhy    = 110
@@ -90,7 +91,7 @@ func forWhom(req approvals.Request) string {
 	if !known {
 		door = part("through", req.Door)
 	}
-	return join(strings.TrimSpace(client+" "+door), part("model", req.Model), part("run", req.Run), part("in", req.CWD))
+	return join(strings.TrimSpace(client+" "+door), part("model", req.Model), part("run", Shorten(req.Run, longestRun)), part("in", req.CWD))
 }
 
 // part is one part of a line, or "" when there is nothing to tell.
