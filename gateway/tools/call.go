@@ -5,30 +5,80 @@ import (
 	"slices"
 
 	"github.com/tidwall/gjson"
+
+	"pointsman/approvals"
 )
 
-// judge judges one call by the selectors among its arguments. A call of a tool
-// whose selectors make it risky need not ask when each selector is given, each
-// is known to read only, and no other call is inside. All else keeps the tool's
-// verdict or raises it.
+// judge judges one call by its arguments. A call of a tool whose selectors make it
+// risky need not ask when each selector is given, each is known to read only, and
+// no other call is inside; when they choose a change, it is as grave as that. All
+// else keeps the tool's verdict or raises it.
 func (p *profile) judge(v *vocabulary, args json.RawMessage) Verdict {
 	if p.fixed {
 		return p.verdict
 	}
 	given, carries := v.readCall(args)
+	if p.verdict.Risky && !carries {
+		if f := v.judgeChoices(p.selectors, given); f.strength > none {
+			return p.chosen(f)
+		}
+	}
+	return p.raised(v.judgeGiven(p, given, args))
+}
+
+// chosen is the verdict on a call of a risky tool whose selectors choose f.
+func (p *profile) chosen(f finding) Verdict {
+	if f.reads() && p.mayRead {
+		return verdict(f)
+	}
+	f = raise(graver(f, p.besideModes), p.annotations)
+	if f.reads() {
+		return p.verdict
+	}
+	return withOthers(f, p.others)
+}
+
+// raised is the tool's verdict, or that f calls for when it is graver.
+func (p *profile) raised(f finding) Verdict {
+	if !f.risky() || p.verdict.Risky && gravity(f.class) <= gravity(p.verdict.Class) {
+		return p.verdict
+	}
+	if !p.verdict.Risky {
+		return verdict(f)
+	}
+	return withOthers(f, p.verdict.Evidence)
+}
+
+func withOthers(f finding, others []string) Verdict {
+	v := verdict(f)
+	for _, evidence := range others {
+		if evidence != f.evidence {
+			v.Evidence = append(v.Evidence, evidence)
+		}
+	}
+	return v
+}
+
+// judgeGiven finds what the selectors that are given make a call do, and whether
+// it is handed something to execute that the tool's schema does not show.
+func (v *vocabulary) judgeGiven(p *profile, given []choice, args json.RawMessage) finding {
+	var gravest finding
 	for _, g := range given {
 		f := v.judgeMode(g.name, g.value)
-		if f.risky() && !p.verdict.Risky {
-			f.evidence = g.name + " is “" + g.value + "”"
-			return verdict(f)
-		}
+		f.evidence = g.name + " is “" + g.value + "”"
+		gravest = graver(gravest, f)
 	}
-	if p.verdict.Risky && p.mayRead && !carries {
-		if f := v.judgeReadingCall(p.selectors, given); f.reads() {
-			return verdict(f)
-		}
+	if p.trustedReads {
+		return gravest
 	}
-	return p.verdict
+	gjson.ParseBytes(args).ForEach(func(key, value gjson.Result) bool {
+		o := v.order(key.String())
+		if o.executes && !o.doubtful && (value.Type == gjson.String && value.Str != "" || value.IsArray()) && !slices.Contains(p.names, fold(key.String())) {
+			gravest = graver(gravest, found(approvals.Execute, strong, "it is handed what its schema does not show:", key.String()))
+		}
+		return true
+	})
+	return gravest
 }
 
 // choice is a selector as given in a call.
@@ -52,7 +102,7 @@ func (v *vocabulary) readCall(args json.RawMessage) (given []choice, carries boo
 			carries = carries || value.Type != gjson.String || slices.ContainsFunc(given, called(key.String()))
 			given = append(given, choice{key.String(), value.String()})
 		default:
-			carries = carries || v.carriesCalls(name, value)
+			carries = carries || v.carriesCalls(key.String(), value)
 		}
 		return true
 	})
@@ -63,26 +113,27 @@ func (v *vocabulary) readCall(args json.RawMessage) (given []choice, carries boo
 // execute, a list or object named like one, or a list or object that names an
 // action inside.
 func (v *vocabulary) carriesCalls(name string, value gjson.Result) bool {
-	if value.Type == gjson.String && value.Str != "" && v.executeParams[name] {
+	if value.Type == gjson.String && value.Str != "" && v.order(name).executes {
 		return true
 	}
 	if value.Type != gjson.JSON {
 		return false
 	}
-	if v.carriers[name] {
+	if v.carriers[fold(name)] || v.order(name).executes {
 		return true
 	}
 	carries := false
 	value.ForEach(func(key, inner gjson.Result) bool {
 		inside := fold(key.String())
-		carries = v.selectors[inside] || v.shells[inside] || v.carriesCalls(inside, inner)
+		carries = v.selectors[inside] || v.shells[inside] || v.carriesCalls(key.String(), inner)
 		return !carries
 	})
 	return carries
 }
 
-// judgeReadingCall finds that a call only reads, or nothing.
-func (v *vocabulary) judgeReadingCall(declared []selector, given []choice) finding {
+// judgeChoices finds what a call does by what its selectors choose: the gravest
+// of them, or nothing when one does not tell.
+func (v *vocabulary) judgeChoices(declared []selector, given []choice) finding {
 	var decided finding
 	for _, s := range declared {
 		i := slices.IndexFunc(given, called(s.name))
@@ -93,7 +144,7 @@ func (v *vocabulary) judgeReadingCall(declared []selector, given []choice) findi
 			continue
 		}
 		f := s.judgeChoice(v, given[i].value)
-		if !f.reads() {
+		if f.strength == none {
 			if s.listed(given[i].value) && s.risks(v).strength == none {
 				continue // no value of it changes anything: it says how, not what
 			}
@@ -102,6 +153,7 @@ func (v *vocabulary) judgeReadingCall(declared []selector, given []choice) findi
 		if decided.strength == none {
 			decided = f
 		}
+		decided = graver(decided, f)
 	}
 	for _, g := range given {
 		if !slices.ContainsFunc(declared, func(s selector) bool { return s.name == g.name }) {
@@ -119,5 +171,9 @@ func (s selector) judgeChoice(v *vocabulary, value string) finding {
 	if len(s.values) > 0 && !s.listed(value) || len(s.values) == 0 && s.shell {
 		return finding{}
 	}
-	return v.judgeMode(s.name, value)
+	f := v.judgeMode(s.name, value)
+	if f.risky() {
+		f.evidence = s.name + " is “" + value + "”"
+	}
+	return f
 }

@@ -10,17 +10,18 @@ import (
 // leadingWords is how far into a description its first verb is looked for.
 const leadingWords = 4
 
-// judgeDescription judges a tool by its first sentence. It is weak evidence: a
-// description says many things, and whoever wrote it may mean harm.
+// judgeDescription judges a tool by its first sentence, strongly by the verb that
+// it begins with. Of all evidence it is the weakest: a description says many
+// things, and whoever wrote it may mean harm.
 func (v *vocabulary) judgeDescription(text string) finding {
 	words := descriptionWords(plainSpelling(firstSentence(text)))
 	if !isWordList(words) {
 		for _, w := range words[:min(len(words), leadingWords)] {
 			if v.describeRisk[w] || v.stem(w).role == risks {
-				return found(v.classOf(w), weak, "description begins with", w)
+				return found(v.classOf(w), strong, "description begins with", w)
 			}
 			if v.describeRead[w] {
-				return found(approvals.Read, weak, "description begins with", w)
+				return found(approvals.Read, strong, "description begins with", w)
 			}
 		}
 	}

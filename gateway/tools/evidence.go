@@ -23,7 +23,7 @@ func (v *vocabulary) gather(def *Definition) evidence {
 		unusual:      judgeSpelling(def.Name),
 		modes:        v.judgeModes(p),
 		files:        v.judgeFiles(words, p),
-		given:        v.judgeParameters(p),
+		given:        judgeParameters(p),
 		described:    v.judgeDescription(def.Description),
 		leads:        len(words) > 0 && v.words[words[0]].role == either,
 		trustedReads: def.Trusted && hint != nil && *hint,
@@ -36,9 +36,50 @@ func (v *vocabulary) gather(def *Definition) evidence {
 	return e
 }
 
-// decide weighs the evidence, strongest first. mayRead reports that selectors
-// made the tool risky, or nothing clear did, so a call may yet only read.
-func (e *evidence) decide() (f finding, mayRead bool) {
+// all returns what each source says, strongest first.
+func (e *evidence) all() [8]finding {
+	return [...]finding{e.name, e.unusual, e.files, e.modes, e.handed, e.given, e.alarm, e.described}
+}
+
+// decision is what all evidence together says.
+type decision struct {
+	finding
+	besideModes finding // the same of a call whose selectors choose no change; a read, or nothing, when that is none
+	mayRead     bool    // selectors made the tool risky, or nothing clear did, so a call may yet only read
+}
+
+// decide weighs the evidence: the strongest says whether the tool is risky, and
+// of what says so the gravest says how.
+func (e *evidence) decide() decision {
+	f, mayRead := e.weigh()
+	d := decision{finding: f, mayRead: mayRead}
+	if !f.risky() {
+		return d
+	}
+	if f != e.modes {
+		d.besideModes = f
+	}
+	d.besideModes = graver(d.besideModes, e.gravestBesideModes())
+	d.finding = graver(graver(f, d.besideModes), e.modes)
+	return d
+}
+
+// gravestBesideModes returns the gravest that is said of every call, whatever its
+// selectors choose. What a description says later than with its first words says
+// too little about how grave the tool is.
+func (e *evidence) gravestBesideModes() finding {
+	var gravest finding
+	for _, f := range [...]finding{e.name, e.unusual, e.files, e.handed, e.given, e.alarm} {
+		gravest = graver(gravest, f)
+	}
+	if e.described.strength == strong {
+		gravest = graver(gravest, e.described)
+	}
+	return gravest
+}
+
+// weigh returns the strongest evidence. mayRead is as of decision.
+func (e *evidence) weigh() (f finding, mayRead bool) {
 	switch {
 	case e.name.risky() && e.name.strength == strong:
 		return e.name, false
@@ -48,10 +89,10 @@ func (e *evidence) decide() (f finding, mayRead bool) {
 		return e.files, false
 	case e.modes.risky():
 		return e.modes, true
-	case e.modes.reads():
-		return e.modes, false
 	case e.handed.risky() && !e.trustedReads:
 		return e.handed, false
+	case e.modes.reads() && (e.name.reads() || e.trustedReads || e.given.class != approvals.Execute):
+		return e.modes, false
 	case e.name.reads() && e.name.strength == strong && (e.trustedReads || !e.alarm.risky()):
 		return e.name, false
 	case e.trustedReads && !(e.leads && e.name.risky()):
@@ -87,7 +128,7 @@ func raise(f finding, a Annotations) finding {
 // verdict puts what decided first, then what else points the same way.
 func (e *evidence) verdict(decided finding) Verdict {
 	v := verdict(decided)
-	for _, f := range [...]finding{e.name, e.unusual, e.files, e.modes, e.handed, e.given, e.alarm, e.described} {
+	for _, f := range e.all() {
 		if f.strength > none && f.risky() == v.Risky && !slices.Contains(v.Evidence, f.evidence) {
 			v.Evidence = append(v.Evidence, f.evidence)
 		}

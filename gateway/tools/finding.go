@@ -24,6 +24,27 @@ func (f finding) risky() bool { return f.strength > none && f.class != approvals
 
 func (f finding) reads() bool { return f.strength > none && f.class == approvals.Read }
 
+// gravity orders what a tool can do by how much harm that is, from 0 for none.
+func gravity(c approvals.Class) int {
+	switch c {
+	case approvals.Read:
+		return 0
+	case approvals.Destructive:
+		return 2
+	case approvals.Execute:
+		return 3
+	}
+	return 1 // it changes something here or elsewhere
+}
+
+// graver returns b if it found something worse than a did, and a otherwise.
+func graver(a, b finding) finding {
+	if b.risky() && (!a.risky() || gravity(b.class) > gravity(a.class)) {
+		return b
+	}
+	return a
+}
+
 func found(class approvals.Class, s strength, what, word string) finding {
 	return finding{class, s, what + " “" + word + "”"}
 }
@@ -42,12 +63,27 @@ func (v *vocabulary) judgeName(words []string) finding {
 		w := v.words[word]
 		switch w.role {
 		case risks:
-			return found(w.class, strong, "name contains", word)
+			return v.judgeChange(words, i)
 		case reads:
 			return v.judgeReading(words, i)
 		}
 	}
 	return v.judgeVerbless(words)
+}
+
+// judgeChange judges a name whose first clear verb, at lead, changes something.
+// Another may do worse: create_and_run, write_exec.
+func (v *vocabulary) judgeChange(words []string, lead int) finding {
+	f := found(v.words[words[lead]].class, strong, "name contains", words[lead])
+	for i := lead + 1; i < len(words); i++ {
+		w, last := v.words[words[i]], i == len(words)-1
+		joined := v.joints[words[i-1]] && (w.role == risks || w.role == either)
+		orders := v.imperatives[words[i]] && (last || !v.nominals[words[i+1]]) || !last && v.orders[words[i]][words[i+1]]
+		if joined || orders {
+			f = graver(f, risksBeside(w.class, words[i]))
+		}
+	}
+	return f
 }
 
 // judgeVerbless judges a name that has no clear verb.

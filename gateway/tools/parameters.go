@@ -13,7 +13,8 @@ import (
 type parameters struct {
 	names     []string   // folded, in the schema's order
 	selectors []selector // parameters that choose what the tool does
-	handed    []string   // those of names that hold anything to execute
+	orders    []order    // parameters that may hold something to execute, also those inside others
+	tooDeep   bool       // what lies deep inside others is not known
 }
 
 // selector is a parameter such as action or mode.
@@ -39,12 +40,45 @@ func (v *vocabulary) readParameters(schema json.RawMessage) parameters {
 		if v.selectors[name] || v.shells[name] {
 			p.selectors = append(p.selectors, selector{key.String(), allowedValues(value), v.shells[name]})
 		}
-		if v.takesOrders(name, value) {
-			p.handed = append(p.handed, name)
+		return true
+	})
+	p.tooDeep = !eachParameter(gjson.ParseBytes(schema), maxSchemaDepth, func(name string, value gjson.Result) {
+		if o := v.order(name); o.executes {
+			o.holds = v.holdsOrder(o, value)
+			p.orders = append(p.orders, o)
+		}
+	})
+	return p
+}
+
+// maxSchemaDepth is how deep a schema is searched for parameters.
+const maxSchemaDepth = 64
+
+// eachParameter visits each property that a schema declares, wherever it does.
+// It reports whether depth, the levels it may go down, was enough.
+func eachParameter(schema gjson.Result, depth int, visit func(name string, schema gjson.Result)) bool {
+	if depth == 0 {
+		return false
+	}
+	whole := true
+	schema.ForEach(func(key, value gjson.Result) bool {
+		switch key.String() {
+		case "enum", "const", "default", "examples": // values, not schemas
+			return true
+		case "properties":
+			value.ForEach(func(name, property gjson.Result) bool {
+				visit(name.String(), property)
+				whole = eachParameter(property, depth-1, visit) && whole
+				return true
+			})
+		default:
+			if value.IsObject() || value.IsArray() {
+				whole = eachParameter(value, depth-1, visit) && whole
+			}
 		}
 		return true
 	})
-	return p
+	return whole
 }
 
 // allowedValues returns the strings a schema allows: its enum or const, or
@@ -65,14 +99,14 @@ func allowedValues(schema gjson.Result) []string {
 	return values
 }
 
-// risks reports what of the values it allows changes something, or none.
+// risks reports the gravest of the values it allows that changes something, or
+// none.
 func (s selector) risks(v *vocabulary) finding {
+	var gravest finding
 	for _, value := range s.values {
-		if f := v.judgeMode(s.name, value); f.risky() {
-			return f
-		}
+		gravest = graver(gravest, v.judgeMode(s.name, value))
 	}
-	return finding{}
+	return gravest
 }
 
 // judgeMode says what one value of a selector makes the tool do; nothing when
@@ -96,14 +130,15 @@ func (v *vocabulary) judgeMode(name, value string) finding {
 // judgeModes judges a tool by what its selectors allow: one change makes it
 // risky, and it only reads when every value of one does.
 func (v *vocabulary) judgeModes(p parameters) finding {
-	reads := finding{}
+	var reads, risky finding
 	for _, s := range p.selectors {
-		if f := s.risks(v); f.strength > none {
-			return f
-		}
+		risky = graver(risky, s.risks(v))
 		if v.onlyReads(s) {
 			reads = finding{approvals.Read, strong, "each " + s.name + " only reads"}
 		}
+	}
+	if risky.risky() {
+		return risky
 	}
 	return reads
 }
@@ -115,61 +150,6 @@ func (v *vocabulary) onlyReads(s selector) bool {
 		}
 	}
 	return len(s.values) > 0
-}
-
-// judgeParameters judges a tool by what it is handed to execute.
-func (v *vocabulary) judgeParameters(p parameters) finding {
-	if i := v.indexIn(v.executeParams, p.names); i >= 0 {
-		return found(approvals.Execute, weak, "it takes a parameter", p.names[i])
-	}
-	return finding{}
-}
-
-// takesOrders reports whether a parameter may hold anything to execute: it is
-// named so, and its schema is not that of a key.
-func (v *vocabulary) takesOrders(name string, schema gjson.Result) bool {
-	if !v.handed.text[name] && !v.handed.shell[name] {
-		return false
-	}
-	if kind := schema.Get("type").String(); kind == "integer" || kind == "number" || kind == "boolean" {
-		return false
-	}
-	if len(allowedValues(schema)) > 0 || schema.Get("pattern").Exists() {
-		return false
-	}
-	about := schema.Get("description").String()
-	return !v.handed.doubtful[name] || about == "" || v.indexIn(v.executed, descriptionWords(about)) >= 0
-}
-
-// judgeHanded finds reading names that are handed something to execute, and
-// not to examine it. A statement counts for nothing where the description
-// promises a read-only database: such tools are as common as their promise.
-func (v *vocabulary) judgeHanded(words []string, p parameters, description string) finding {
-	for _, name := range p.handed {
-		examines := v.examines.text
-		if v.handed.shell[name] {
-			examines = v.examines.shell
-		}
-		if strings.HasPrefix(name, "sql") && promisesReadOnly(description) {
-			continue
-		}
-		if v.indexIn(examines, words) < 0 {
-			return found(approvals.Execute, strong, "it reads by executing its parameter", name)
-		}
-	}
-	return finding{}
-}
-
-// promisesReadOnly reports whether a description says read-only, and not that
-// something is not.
-func promisesReadOnly(description string) bool {
-	words := descriptionWords(description)
-	for i, w := range words {
-		if w == "readonly" || w == "read" && i+1 < len(words) && words[i+1] == "only" {
-			return i == 0 || words[i-1] != "not" && words[i-1] != "isn't"
-		}
-	}
-	return false
 }
 
 // judgeFiles finds tools that write what they read to a file of this machine.

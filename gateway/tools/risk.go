@@ -3,6 +3,7 @@ package tools
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"pointsman/approvals"
 )
@@ -55,22 +56,34 @@ func (c *Classifier) Judge(def Definition, offered string, args json.RawMessage)
 
 // profile is everything about a tool's risk that does not depend on arguments.
 type profile struct {
-	verdict   Verdict
-	fixed     bool // a list decided: arguments change nothing
-	mayRead   bool // its selectors, not its name, make it risky
-	selectors []selector
+	verdict      Verdict
+	fixed        bool     // a list decided: arguments change nothing
+	mayRead      bool     // its selectors, not its name, make it risky
+	besideModes  finding  // what makes it risky whatever its selectors choose
+	others       []string // the evidence beside that of its selectors
+	selectors    []selector
+	names        []string // of its parameters, folded
+	annotations  Annotations
+	trustedReads bool
 }
 
 func (c *Classifier) profile(def *Definition, offered string) profile {
 	if v, ok := c.listed(def, offered); ok {
 		return profile{verdict: v, fixed: true}
 	}
+	return c.evident(def)
+}
+
+// evident is the profile of a tool that is on no list.
+func (c *Classifier) evident(def *Definition) profile {
 	g := c.words.gather(def)
-	decided, mayRead := g.decide()
+	d := g.decide()
+	v := g.verdict(raise(d.finding, def.Annotations))
 	return profile{
-		verdict:   g.verdict(raise(decided, def.Annotations)),
-		mayRead:   mayRead,
-		selectors: g.params.selectors,
+		verdict: v, mayRead: d.mayRead, besideModes: d.besideModes,
+		others:    slices.DeleteFunc(slices.Clone(v.Evidence), func(text string) bool { return text == g.modes.evidence }),
+		selectors: g.params.selectors, names: g.params.names,
+		annotations: def.Annotations, trustedReads: g.trustedReads,
 	}
 }
 
@@ -80,28 +93,31 @@ func (c *Classifier) listed(def *Definition, offered string) (Verdict, bool) {
 	safeEntry, safeExact, isSafe := c.safe.matchTrusting(offered, def.Name)
 	switch {
 	case isRisky && (riskyExact || !isSafe || !safeExact):
-		return c.listedRisky(def, riskyEntry), true
+		return c.listedRisky(def, approvals.Write, "your risky list has", riskyEntry), true
 	case isSafe:
 		return verdict(found(approvals.Read, strong, "your safe list has", safeEntry)), true
 	}
 	if entry, _, ok := c.words.risky.match(offered, def.Name); ok {
-		return verdict(found(c.words.riskyClass[entry], strong, "known to be risky:", def.Name)), true
+		return c.listedRisky(def, c.words.riskyClass[entry], "known to be risky:", def.Name), true
 	}
-	if _, _, ok := c.words.safe.matchTrusting(offered, def.Name); ok {
+	if _, _, ok := c.words.safe.matchTrusting(offered, def.Name); ok && !c.words.takesOrders(def) {
 		return verdict(found(approvals.Read, strong, "known to be safe:", def.Name)), true
 	}
 	return Verdict{}, false
 }
 
-// listedRisky takes the class from the other evidence, unless that says read.
-func (c *Classifier) listedRisky(def *Definition, entry string) Verdict {
-	g := c.words.gather(def)
-	f, _ := g.decide()
-	class := f.class
-	if !f.risky() {
-		class = approvals.Write
+// listedRisky is the verdict on a tool that a list has: its class is at least
+// the list's, or a graver one that other evidence speaks for.
+func (c *Classifier) listedRisky(def *Definition, class approvals.Class, list, entry string) Verdict {
+	f := found(class, strong, list, entry)
+	v := c.evident(def).verdict
+	if !v.Risky {
+		return verdict(f)
 	}
-	return verdict(found(class, strong, "your risky list has", entry))
+	if class == approvals.Write || gravity(v.Class) > gravity(class) {
+		f.class = v.Class
+	}
+	return Verdict{Class: f.class, Risky: true, Evidence: append([]string{f.evidence}, v.Evidence...)}
 }
 
 func verdict(f finding) Verdict {

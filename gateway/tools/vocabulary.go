@@ -47,54 +47,62 @@ func (l *wordList) UnmarshalYAML(node *yaml.Node) error {
 
 // vocabularyFile has the shape of assets/risk.yaml, where each key is explained.
 type vocabularyFile struct {
-	Risk          map[approvals.Class]wordList `yaml:"risk"`
-	Either        map[approvals.Class]wordList `yaml:"either"`
-	Read          wordList                     `yaml:"read"`
-	ReadWeak      wordList                     `yaml:"read_weak"`
-	ReadNouns     wordList                     `yaml:"read_nouns"`
-	Objects       wordList                     `yaml:"objects"`
-	NounVerbs     wordList                     `yaml:"noun_verbs"`
-	Filler        wordList                     `yaml:"filler"`
-	Joints        wordList                     `yaml:"joints"`
-	Compute       wordList                     `yaml:"compute"`
-	Grants        wordList                     `yaml:"grants"`
-	Databases     wordList                     `yaml:"databases"`
-	ExecuteParams wordList                     `yaml:"execute_params"`
-	FileParams    wordList                     `yaml:"file_params"`
-	FileVerbs     wordList                     `yaml:"file_verbs"`
-	Selectors     wordList                     `yaml:"selectors"`
-	Shells        wordList                     `yaml:"shells"`
-	Carriers      wordList                     `yaml:"carriers"`
-	ModesRead     wordList                     `yaml:"modes_read"`
-	Alarms        wordList                     `yaml:"alarms"`
-	DescribeRead  wordList                     `yaml:"describe_read"`
-	DescribeRisk  wordList                     `yaml:"describe_risk"`
-	Imperatives   wordList                     `yaml:"imperatives"`
-	Nominals      wordList                     `yaml:"nominals"`
-	Orders        map[string]wordList          `yaml:"orders"`
-	Asks          wordList                     `yaml:"asks"`
-	Whole         wordList                     `yaml:"whole"`
-	Handed        kindLists                    `yaml:"handed"`
-	Examines      kindLists                    `yaml:"examines"`
-	Executed      wordList                     `yaml:"executed"`
-	Deeds         wordList                     `yaml:"deeds"`
-	LaterDeeds    wordList                     `yaml:"later_deeds"`
-	Coordinators  wordList                     `yaml:"coordinators"`
-	Openers       wordList                     `yaml:"openers"`
-	Determiners   wordList                     `yaml:"determiners"`
-	Hedges        wordList                     `yaml:"hedges"`
-	Lookups       wordList                     `yaml:"lookups"`
-	Always        struct {
+	Risk         map[approvals.Class]wordList `yaml:"risk"`
+	Either       map[approvals.Class]wordList `yaml:"either"`
+	Read         wordList                     `yaml:"read"`
+	ReadWeak     wordList                     `yaml:"read_weak"`
+	ReadNouns    wordList                     `yaml:"read_nouns"`
+	Objects      wordList                     `yaml:"objects"`
+	NounVerbs    wordList                     `yaml:"noun_verbs"`
+	Filler       wordList                     `yaml:"filler"`
+	Joints       wordList                     `yaml:"joints"`
+	Compute      wordList                     `yaml:"compute"`
+	Grants       wordList                     `yaml:"grants"`
+	Databases    wordList                     `yaml:"databases"`
+	FileParams   wordList                     `yaml:"file_params"`
+	FileVerbs    wordList                     `yaml:"file_verbs"`
+	Selectors    wordList                     `yaml:"selectors"`
+	Shells       wordList                     `yaml:"shells"`
+	Carriers     wordList                     `yaml:"carriers"`
+	ModesRead    wordList                     `yaml:"modes_read"`
+	Alarms       wordList                     `yaml:"alarms"`
+	DescribeRead wordList                     `yaml:"describe_read"`
+	DescribeRisk wordList                     `yaml:"describe_risk"`
+	Imperatives  wordList                     `yaml:"imperatives"`
+	Nominals     wordList                     `yaml:"nominals"`
+	Orders       map[string]wordList          `yaml:"orders"`
+	Asks         wordList                     `yaml:"asks"`
+	Whole        wordList                     `yaml:"whole"`
+	Handed       orderLists                   `yaml:"handed"`
+	Examines     kindLists                    `yaml:"examines"`
+	Executed     wordList                     `yaml:"executed"`
+	Deeds        wordList                     `yaml:"deeds"`
+	LaterDeeds   wordList                     `yaml:"later_deeds"`
+	Coordinators wordList                     `yaml:"coordinators"`
+	Openers      wordList                     `yaml:"openers"`
+	Determiners  wordList                     `yaml:"determiners"`
+	Hedges       wordList                     `yaml:"hedges"`
+	Lookups      wordList                     `yaml:"lookups"`
+	Always       struct {
 		Risky map[string]approvals.Class `yaml:"risky"`
 		Safe  []string                   `yaml:"safe"`
 	} `yaml:"always"`
 }
 
-// kindLists are words about what a tool is handed to execute.
+// kindLists are words by what they belong to: a text to execute, or a program's
+// command.
 type kindLists struct {
-	Text     wordList `yaml:"text"`
-	Shell    wordList `yaml:"shell"`
-	Doubtful wordList `yaml:"doubtful"`
+	Text  wordList `yaml:"text"`
+	Shell wordList `yaml:"shell"`
+}
+
+// orderLists are the words of parameters that hold something to execute.
+type orderLists struct {
+	kindLists  `yaml:",inline"`
+	Doubtful   wordList `yaml:"doubtful"`
+	Statements wordList `yaml:"statements"`
+	Qualifiers wordList `yaml:"qualifiers"`
+	Tails      wordList `yaml:"tails"`
 }
 
 // vocabulary is assets/risk.yaml made ready for lookup. It never changes.
@@ -102,7 +110,7 @@ type vocabulary struct {
 	words                              map[string]word
 	nounVerbs, filler, joints          map[string]bool
 	compute, grants                    map[string]bool
-	databases, executeParams           map[string]bool
+	databases                          map[string]bool
 	fileParams, fileVerbs              map[string]bool
 	shells, carriers, modesRead        map[string]bool
 	alarms, describeRead, describeRisk map[string]bool
@@ -110,7 +118,8 @@ type vocabulary struct {
 	imperatives, nominals              map[string]bool
 	asks, whole                        map[string]bool
 	orders                             map[string]map[string]bool // objects by verb
-	handed, examines                   kinds
+	handed                             orderWords
+	examines                           kinds
 	executed                           map[string]bool
 	deeds, laterDeeds                  map[string]bool
 	coordinators, openers              map[string]bool
@@ -120,11 +129,9 @@ type vocabulary struct {
 }
 
 // kinds is kindLists made ready for lookup.
-type kinds struct{ text, shell, doubtful map[string]bool }
+type kinds struct{ text, shell map[string]bool }
 
-func newKinds(l kindLists) kinds {
-	return kinds{wordSet(l.Text), wordSet(l.Shell), wordSet(l.Doubtful)}
-}
+func newKinds(l kindLists) kinds { return kinds{wordSet(l.Text), wordSet(l.Shell)} }
 
 func loadVocabulary() (*vocabulary, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(assets.RiskYAML))
@@ -135,7 +142,7 @@ func loadVocabulary() (*vocabulary, error) {
 	}
 	v := newVocabulary(&file)
 	v.addContexts(&file)
-	if err := errors.Join(v.addWords(&file), v.checkImperatives(), v.addLists(&file)); err != nil {
+	if err := errors.Join(v.addWords(&file), v.checkImperatives(), v.handed.check(), v.addLists(&file)); err != nil {
 		return nil, fmt.Errorf("reading the embedded risk words: %w", err)
 	}
 	return v, nil
@@ -143,24 +150,23 @@ func loadVocabulary() (*vocabulary, error) {
 
 func newVocabulary(file *vocabularyFile) *vocabulary {
 	return &vocabulary{
-		words:         make(map[string]word, 2048),
-		nounVerbs:     wordSet(file.NounVerbs),
-		filler:        wordSet(file.Filler),
-		joints:        wordSet(file.Joints),
-		compute:       wordSet(file.Compute),
-		grants:        wordSet(file.Grants),
-		databases:     wordSet(file.Databases),
-		executeParams: wordSet(file.ExecuteParams),
-		fileParams:    wordSet(file.FileParams),
-		fileVerbs:     wordSet(file.FileVerbs),
-		selectors:     wordSet(file.Selectors),
-		shells:        wordSet(file.Shells),
-		carriers:      wordSet(file.Carriers),
-		modesRead:     wordSet(file.ModesRead),
-		alarms:        wordSet(file.Alarms),
-		describeRead:  wordSet(file.DescribeRead),
-		describeRisk:  wordSet(file.DescribeRisk),
-		riskyClass:    file.Always.Risky,
+		words:        make(map[string]word, 2048),
+		nounVerbs:    wordSet(file.NounVerbs),
+		filler:       wordSet(file.Filler),
+		joints:       wordSet(file.Joints),
+		compute:      wordSet(file.Compute),
+		grants:       wordSet(file.Grants),
+		databases:    wordSet(file.Databases),
+		fileParams:   wordSet(file.FileParams),
+		fileVerbs:    wordSet(file.FileVerbs),
+		selectors:    wordSet(file.Selectors),
+		shells:       wordSet(file.Shells),
+		carriers:     wordSet(file.Carriers),
+		modesRead:    wordSet(file.ModesRead),
+		alarms:       wordSet(file.Alarms),
+		describeRead: wordSet(file.DescribeRead),
+		describeRisk: wordSet(file.DescribeRisk),
+		riskyClass:   file.Always.Risky,
 	}
 }
 
@@ -172,7 +178,7 @@ func (v *vocabulary) addContexts(file *vocabularyFile) {
 	for verb, objects := range file.Orders {
 		v.orders[verb] = wordSet(objects)
 	}
-	v.handed, v.examines = newKinds(file.Handed), newKinds(file.Examines)
+	v.handed, v.examines = newOrderWords(file.Handed), newKinds(file.Examines)
 	v.executed = wordSet(file.Executed)
 	v.deeds, v.laterDeeds = wordSet(file.Deeds), wordSet(file.LaterDeeds)
 	v.coordinators, v.openers = wordSet(file.Coordinators), wordSet(file.Openers)
