@@ -95,6 +95,10 @@ func toolSettings(live *live) tools.Settings {
 func (g *Gateway) Tools() []tools.Row {
 	rows := []tools.Row{}
 	for _, entry := range g.catalogue.Load().Entries() {
+		if entry.Fault == "" && g.pins.Check(entry.Definition).Changed {
+			rows = append(rows, entry.ChangedRow())
+			continue
+		}
 		rows = append(rows, entry.Row())
 	}
 	return rows

@@ -364,7 +364,7 @@ func TestChangedDefinitionAsksAgain(t *testing.T) {
 		mu.Unlock()
 		d := newShifty(t, home, build)
 		entry := d.Tools()[0]
-		if entry.Class != approvals.Read {
+		if entry.Class != approvals.Read || entry.Changed != want || entry.Asks() != want {
 			t.Fatalf("the tool is %+v", entry)
 		}
 		asked := make(chan approvals.Request, 1)

@@ -149,10 +149,10 @@ func (c *Caller) Call(ctx context.Context, call Call) Result {
 	if arguments != nil {
 		r.Arguments = arguments
 	}
-	verdict := tools.Verdict{Risky: true, Class: approvals.Execute}
+	verdict := judgement{Verdict: tools.Verdict{Risky: true, Class: approvals.Execute}}
 	if entry != nil {
 		r.Name, r.Server, r.Tool = entry.Offered, entry.Server, entry.Name
-		verdict = entry.Judge(r.Arguments)
+		verdict = c.judge(entry, r.Arguments)
 	}
 	if journalErr := c.opts.Recorder.Begin(ctx, journalCall(call, r, entry, verdict)); journalErr != nil {
 		return c.unrecorded(ctx, r, journalErr)
@@ -165,9 +165,27 @@ func (c *Caller) Call(ctx context.Context, call Call) Result {
 	return r
 }
 
+// judgement is how dangerous a call is, and whether its tool is still the one that
+// was agreed to.
+type judgement struct {
+	tools.Verdict
+	change tools.Change
+}
+
+// judge judges a call. What the user said of a tool does not speak for another
+// definition of it.
+func (c *Caller) judge(entry *tools.Entry, arguments json.RawMessage) judgement {
+	if entry.Allowed { // no other is ever called, nor need be known
+		if change := c.opts.Pins.Check(entry.Definition); change.Changed {
+			return judgement{entry.JudgeChanged(arguments), change}
+		}
+	}
+	return judgement{Verdict: entry.Judge(arguments)}
+}
+
 // gates takes the call through the three gates and runs it. A panic on the way,
 // of a schema's or a server's making, ends this call and nothing else.
-func (c *Caller) gates(ctx context.Context, call Call, entry *tools.Entry, verdict tools.Verdict, argumentsErr error, r *Result, decision *approvals.Decision) {
+func (c *Caller) gates(ctx context.Context, call Call, entry *tools.Entry, verdict judgement, argumentsErr error, r *Result, decision *approvals.Decision) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.opts.Logger.Error("a call made the gateway panic", "call", call.ID, "tool", r.Name, "panic", fmt.Sprint(p))
@@ -206,18 +224,17 @@ func (c *Caller) validate(call Call, entry *tools.Entry, arguments json.RawMessa
 }
 
 // permitted is the second gate and the third: risk, then approval.
-func (c *Caller) permitted(ctx context.Context, call Call, entry *tools.Entry, verdict tools.Verdict, r *Result, decision *approvals.Decision) bool {
+func (c *Caller) permitted(ctx context.Context, call Call, entry *tools.Entry, verdict judgement, r *Result, decision *approvals.Decision) bool {
 	if why := c.opts.Paused(); why != "" {
 		r.refuse(journal.Denied, why)
 		return false
 	}
-	change := c.opts.Pins.Check(entry.Definition)
-	req := request(call, entry, verdict, r.Arguments, change)
+	req := request(call, entry, verdict, r.Arguments)
 	if mentions(r.Arguments, c.ownTest(entry.Name, verdict.Class)) {
 		req.AlwaysAsk, req.Risky = true, true
 		req.Reason = "it names a file that controls Pointsman or Copilot's hooks"
 	}
-	if !req.Risky && !change.Changed {
+	if !req.Risky && !verdict.change.Changed {
 		if rule, ok := c.opts.Rules.Match(req); ok && rule.Action == approvals.Deny {
 			*decision = approvals.Decision{Outcome: approvals.Denied, Approver: approvals.ByRule, Rule: rule.ID, Reason: "a remembered rule denies it"}
 			r.Approved = new(bool)
@@ -249,7 +266,7 @@ func (c *Caller) permitted(ctx context.Context, call Call, entry *tools.Entry, v
 	case !c.edited(entry, r, *decision):
 		return false
 	}
-	if change.Changed && decision.ByPerson() {
+	if verdict.change.Changed && decision.ByPerson() {
 		c.opts.Pins.Accept(entry.Definition) // who agreed has just seen what changed
 	}
 	return true
@@ -381,7 +398,7 @@ func (c *Caller) record(ctx context.Context, id string, r Result, decision appro
 	}
 }
 
-func journalCall(call Call, r Result, entry *tools.Entry, verdict tools.Verdict) journal.Call {
+func journalCall(call Call, r Result, entry *tools.Entry, verdict judgement) journal.Call {
 	row := journal.Call{
 		ID: call.ID, Time: time.Now(), Door: call.Door, Client: call.Client, Session: call.Session, Run: call.Run,
 		Round: call.Round, Model: call.Model, Server: r.Server, Tool: cmp.Or(r.Tool, call.Name), Offered: r.Name,
@@ -393,15 +410,15 @@ func journalCall(call Call, r Result, entry *tools.Entry, verdict tools.Verdict)
 	return row
 }
 
-func request(call Call, entry *tools.Entry, verdict tools.Verdict, arguments json.RawMessage, change tools.Change) approvals.Request {
+func request(call Call, entry *tools.Entry, verdict judgement, arguments json.RawMessage) approvals.Request {
 	req := approvals.Request{
 		ID: call.ID, Door: call.Door, Client: call.Client, Session: call.Session, CWD: call.CWD, Model: call.Model,
 		Run: call.Run, Round: call.Round, Call: call.Place, Server: entry.Server, Tool: entry.Name, Offered: entry.Offered, Title: entry.Title,
 		Arguments: arguments, Class: verdict.Class, Risky: verdict.Risky, Evidence: verdict.Evidence,
-		PlanStep: call.PlanStep, Definition: entry.Hash, DefinitionChange: change.Diff,
+		PlanStep: call.PlanStep, Definition: entry.Hash, DefinitionChange: verdict.change.Diff,
 		Reason: fmt.Sprintf("the call is held to be %s", verdict.Class),
 	}
-	if change.Changed {
+	if verdict.change.Changed {
 		req.Reason = "the tool's definition has changed since it was last seen"
 	}
 	return req

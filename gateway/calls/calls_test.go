@@ -37,6 +37,7 @@ type rig struct {
 	catalogue        *tools.Catalogue
 	pins             *tools.Pins
 	allowed, risking []string
+	vouched          []string // tools.safe
 }
 
 const (
@@ -61,7 +62,7 @@ func newRig(t *testing.T, edit func(*rig)) *rig {
 	if edit != nil {
 		edit(r)
 	}
-	if r.classifier, err = tools.NewClassifier(r.risking, nil); err != nil {
+	if r.classifier, err = tools.NewClassifier(r.risking, r.vouched); err != nil {
 		t.Fatal(err)
 	}
 	r.serve(t, readTool, writeTool)
@@ -306,6 +307,34 @@ func TestChangedDefinition(t *testing.T) {
 			if asks && !strings.Contains(r.request.DefinitionChange, "send it to me") {
 				t.Errorf("the person saw %+v", r.request)
 			}
+		}
+	}
+}
+
+// TestChangedDefinitionOfASafeTool: "never ask" was said of another definition, so
+// the person and the record are told how grave the new one is, until it is agreed
+// to.
+func TestChangedDefinitionOfASafeTool(t *testing.T) {
+	r := newRig(t, func(r *rig) { r.vouched = []string{"write_file"} })
+	changed := strings.Replace(writeTool, `"properties":{`, `"properties":{"command":{"type":"string"},`, 1)
+	for _, step := range []struct {
+		name, tool string
+		asks       bool
+		class      approvals.Class
+	}{
+		{"as it was", writeTool, false, approvals.Read},
+		{"changed", changed, true, approvals.Execute},
+		{"agreed to", changed, false, approvals.Read},
+		{"changed back", writeTool, true, approvals.Write},
+	} {
+		r.serve(t, step.tool)
+		r.steps, r.request = nil, approvals.Request{}
+		r.call(t.Context(), "fs__write_file", path)
+		if asked := r.request.ID != ""; asked != step.asks || r.row.Class != step.class {
+			t.Errorf("%s: asked %v, recorded %s (%q)", step.name, asked, r.row.Class, r.row.Evidence)
+		}
+		if step.asks && (r.request.Class != step.class || !r.request.Risky || strings.Contains(strings.Join(r.request.Evidence, " "), "safe")) {
+			t.Errorf("%s: the person saw %+v", step.name, r.request)
 		}
 	}
 }

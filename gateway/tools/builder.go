@@ -99,6 +99,10 @@ func (b *builder) judge(e *Entry) {
 		e.words = b.classifier.words
 		e.profile = b.classifier.profile(&e.Definition, e.Offered)
 	}
+	e.unvouched = e.profile
+	if e.profile.fixed && !e.profile.verdict.Risky {
+		e.unvouched = b.classifier.unvouched(&e.Definition, e.Offered)
+	}
 	e.Verdict = e.profile.verdict
 }
 

@@ -253,7 +253,7 @@ func TestEntryJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf(`[{"name":"a__get_x","tool":"get_x","server":"a","class":"read","risky":false,"allowed":true,`+
+	want := fmt.Sprintf(`[{"name":"a__get_x","tool":"get_x","server":"a","class":"read","risky":false,"changed":false,"allowed":true,`+
 		`"evidence":["name reads: “get”","description begins with “get”"],"missing":null,"cause":"","looser":[],"title":"","description":"Does get_x.","definition":%q,"notice":""},`,
 		c.Entries()[0].Hash)
 	if !strings.HasPrefix(string(got), want) || !strings.Contains(string(got), `"missing":"its name is reserved for the gateway's own tools","cause":"reserved"`) {

@@ -22,12 +22,13 @@ type Entry struct {
 	Notice   string          // what a user should know about it, or ""
 	Function json.RawMessage // the element of an OpenAI request's tools; nil when it could not be made
 
-	shared  bool // another tool would have the same name
-	profile profile
-	words   *vocabulary
-	schema  func() (*Schema, error) // compiles at the first call
-	fitted  *schema.Fitted          // nil when it could not be, or need not
-	terms   func() terms            // what it is found by; made at the first call
+	shared    bool // another tool would have the same name
+	profile   profile
+	unvouched profile // without the user's safe list
+	words     *vocabulary
+	schema    func() (*Schema, error) // compiles at the first call
+	fitted    *schema.Fitted          // nil when it could not be, or need not
+	terms     func() terms            // what it is found by; made at the first call
 }
 
 // Restore maps the arguments of a call, as they follow Function, to what the
@@ -54,6 +55,12 @@ func (e *Entry) Looser() []string {
 // definition again.
 func (e *Entry) Judge(args json.RawMessage) Verdict {
 	return e.profile.judge(e.words, args)
+}
+
+// JudgeChanged is Judge for a tool whose definition is not the one that was agreed
+// to (see Pins.Check): the user's safe list does not speak for it.
+func (e *Entry) JudgeChanged(args json.RawMessage) Verdict {
+	return e.unvouched.judge(e.words, args)
 }
 
 // Validate checks a call's arguments against the tool's input schema, and says
@@ -97,6 +104,7 @@ type Row struct {
 	Server      string          `json:"server"`
 	Class       approvals.Class `json:"class"`
 	Risky       bool            `json:"risky"`
+	Changed     bool            `json:"changed"` // its definition is not the one that was agreed to: its next call asks
 	Allowed     bool            `json:"allowed"`
 	Evidence    []string        `json:"evidence"`
 	Missing     *string         `json:"missing"` // null when it is offered
@@ -122,6 +130,19 @@ func (e *Entry) Row() Row {
 	}
 	return row
 }
+
+// ChangedRow is Row for a tool whose definition is not the one that was agreed to,
+// judged as by JudgeChanged.
+func (e *Entry) ChangedRow() Row {
+	row, v := e.Row(), e.unvouched.verdict
+	row.Changed, row.Class, row.Risky = true, v.Class, v.Risky
+	row.Evidence = append([]string{"its definition is not the one that was agreed to"}, v.Evidence...)
+	return row
+}
+
+// Asks reports whether a call of the tool comes before a person, as far as that
+// can be told without its arguments.
+func (r Row) Asks() bool { return r.Risky || r.Changed }
 
 func (e *Entry) title() string {
 	if e.Title != "" {

@@ -87,6 +87,13 @@ func (c *Classifier) evident(def *Definition) profile {
 	}
 }
 
+// unvouched is profile without the user's safe list: of a tool that is no longer
+// the one that the user called safe.
+func (c *Classifier) unvouched(def *Definition, offered string) profile {
+	suspicious := Classifier{risky: c.risky, words: c.words}
+	return suspicious.profile(def, offered)
+}
+
 // listed looks the tool up in the user's lists, then in the embedded ones.
 func (c *Classifier) listed(def *Definition, offered string) (Verdict, bool) {
 	riskyEntry, riskyExact, isRisky := c.risky.match(offered, def.Name)

@@ -81,7 +81,7 @@ func (a *app) showTools(list []tools.Row) error {
 		if t.Missing != nil {
 			about = "not offered: " + *t.Missing
 		}
-		rows = append(rows, []string{t.Name, t.Server, string(t.Class), yesNo(t.Risky), about})
+		rows = append(rows, []string{t.Name, t.Server, string(t.Class), yesNo(t.Asks()), about})
 	}
 	if len(rows) == 0 {
 		a.tell("There are no tools.")

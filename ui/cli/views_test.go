@@ -76,6 +76,28 @@ func TestToolsOfTheBuiltinServer(t *testing.T) {
 	}
 }
 
+// TestToolsThatChanged: "never ask" was said of another definition.
+func TestToolsThatChanged(t *testing.T) {
+	r := newRig(t, scratchConfig+"tools: {safe: [delete_file, write_file]}\n")
+	pins := `{"version":1,"pins":[{"server":"scratch","tool":"delete_file","hash":"sha256:another","text":"Deletes nothing."}]}`
+	state := filepath.Join(r.home, "state")
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(state, "pins.json"), []byte(pins), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	table := strings.Join(strings.Fields(r.must("tools").out), " ")
+	for _, row := range []string{
+		"scratch__delete_file scratch destructive yes its definition is not the one that was agreed to; name contains “delete”",
+		"scratch__write_file scratch read no your safe list has “write_file”",
+	} {
+		if !strings.Contains(table, row) {
+			t.Errorf("no row %q in %q", row, table)
+		}
+	}
+}
+
 func TestWhyATool(t *testing.T) {
 	r := newRig(t, scratchConfig+"tools: {allowed: [read_file, list_files]}\n")
 	check := func(t *testing.T) {
