@@ -11,9 +11,9 @@ import (
 
 // flow is one secret on its way to one address.
 type flow struct {
-	secret  string // the reference, as it is written
-	to      string // an address, or the name of a provider with a built-in one
-	builtin bool
+	secret  string   // the reference, as it is written
+	to      string   // an address, or words for it
+	builtin bool     // no file decides the address
 	sender  string   // in words
 	parts   []string // the settings that decide it, as gates name them
 }
@@ -82,27 +82,26 @@ func address(c *Config, provider string) flow {
 	if base := c.Providers[provider].BaseURL; base != "" {
 		return flow{to: base}
 	}
-	return flow{to: provider, builtin: true}
+	return flow{to: provider + "'s own address", builtin: true}
 }
 
-// deploymentAddresses is where requests to a deployment go. One that names no
-// provider goes to the one that has its model, so to any of them.
+// deploymentAddresses is where requests to a deployment can go. Without a
+// provider that is known they go to the one that has its model: any of them.
 func deploymentAddresses(c *Config, p LiteLLMParams) []flow {
 	if base := cmp.Or(p.APIBase, p.BaseURL); base != "" {
 		return []flow{{to: base}}
 	}
 	prefix, _, named := strings.Cut(p.Model, "/")
-	_, configured := c.Providers[prefix]
-	if named && (configured || litellmPrefixes[prefix]) {
+	if _, configured := c.Providers[prefix]; named && (configured || slices.Contains(knownProviders, prefix)) {
 		to := address(c, prefix)
 		to.parts = []string{providerPart(prefix)}
 		return []flow{to}
 	}
-	var all []flow
+	all := []flow{{to: "the provider that has " + p.Model, builtin: true}}
 	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
-		to := address(c, name)
-		to.parts = []string{providerPart(name), providerPart(prefix)} // that prefix is none any more may be why
-		all = append(all, to)
+		other := address(c, name)
+		other.parts = []string{providerPart(name), providerPart(prefix)} // that the prefix is none any more may be why
+		all = append(all, other)
 	}
 	return all
 }
@@ -165,9 +164,9 @@ func newFlows(before, after []flow) []flow {
 }
 
 func (f flow) sentence() string {
-	to := withoutUser(f.to)
-	if f.builtin {
-		to += "'s own address"
+	to := f.to
+	if !f.builtin {
+		to = withoutUser(to)
 	}
 	return fmt.Sprintf("%s would send its key to %s", f.sender, to)
 }

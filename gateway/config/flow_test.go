@@ -1,10 +1,11 @@
 package config_test
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	compare "github.com/google/go-cmp/cmp"
 
 	"pointsman/gateway/config"
 )
@@ -27,9 +28,10 @@ mcpServers:
 func TestWhereSecretsGoIsHeld(t *testing.T) {
 	for _, test := range []struct {
 		name     string
-		from, to string // of the text; from "": to is added
+		from, to string // of the text
 		held     []string
 		env      []string
+		file     string // "": flowing
 	}{
 		{name: "address of a known provider", from: "openai: {api_key", to: "openai: {base_url: 'http://evil/v1', api_key",
 			held: []string{"provider openai would send its key to http://evil/v1"}},
@@ -49,7 +51,9 @@ func TestWhereSecretsGoIsHeld(t *testing.T) {
 			held: []string{`model_list: "own" would send its key to http://plain/v1`}},
 		{name: "another provider for a deployment", from: "model: plain/x", to: "model: corp/x", held: []string{`model_list: "own" would send its key to http://corp/v1`}},
 		{name: "the provider that a deployment goes to", from: "http://plain/v1", to: "http://evil/v1", held: []string{`model_list: "own" would send its key to http://evil/v1`}},
-		{name: "any provider for a deployment", from: "model: plain/x", to: "model: x", held: []string{`model_list: "own" would send its key to http://corp/v1`}},
+		{name: "any provider for a deployment", from: "model: plain/x", to: "model: corp-x", held: []string{`model_list: "own" would send its key to the provider that has corp-x`}},
+		{name: "the provider that a deployment may go to", from: "http://plain/v1", to: "http://evil/v1", file: strings.Replace(flowing, "model: plain/x", "model: xai/grok", 1),
+			held: []string{`model_list: "own" would send its key to http://evil/v1`}},
 		{name: "put back what makes the rest of it bad", from: "  - {model_name: own, litellm_params: {model: plain/x, api_key: os.environ/OWN}}\n  - {model_name: there, litellm_params: {model: openai/x, api_base: \"http://there/v1\"",
 			to:   "  - {model_name: there, litellm_params: {model: openai/x, api_base: \"http://evil/v1\"",
 			held: []string{`model_list: "there" would send its key to http://evil/v1`}},
@@ -69,13 +73,14 @@ func TestWhereSecretsGoIsHeld(t *testing.T) {
 		{name: "a header goes", from: ", headers: {Authorization: \"Bearer ${keychain:hub}\"}", to: ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			store, err := config.Load(config.Options{Path: write(t, flowing), Getenv: env(t, test.env...)})
+			file := cmp.Or(test.file, flowing)
+			store, err := config.Load(config.Options{Path: write(t, file), Getenv: env(t, test.env...)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			was := store.Config()
-			text := strings.Replace(flowing, test.from, test.to, 1)
-			if text == flowing {
+			text := strings.Replace(file, test.from, test.to, 1)
+			if text == file {
 				t.Fatal("the case changes nothing")
 			}
 			changes := watch(t, store)
@@ -84,11 +89,11 @@ func TestWhereSecretsGoIsHeld(t *testing.T) {
 			if c.Err != nil {
 				t.Fatal(c.Err)
 			}
-			if diff := cmp.Diff(test.held, c.Held); diff != "" {
+			if diff := compare.Diff(test.held, c.Held); diff != "" {
 				t.Error(diff)
 			}
-			if same := cmp.Diff(was.Providers, store.Config().Providers) + cmp.Diff(was.ModelList, store.Config().ModelList) +
-				cmp.Diff(was.Fallback, store.Config().Fallback) + cmp.Diff(was.MCPServers, store.Config().MCPServers); (same == "") != (len(test.held) > 0) {
+			if same := compare.Diff(was.Providers, store.Config().Providers) + compare.Diff(was.ModelList, store.Config().ModelList) +
+				compare.Diff(was.Fallback, store.Config().Fallback) + compare.Diff(was.MCPServers, store.Config().MCPServers); (same == "") != (len(test.held) > 0) {
 				t.Errorf("in force is %s", same)
 			}
 			if len(test.held) == 0 {
