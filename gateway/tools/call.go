@@ -68,17 +68,30 @@ func (v *vocabulary) judgeGiven(p *profile, given []choice, args json.RawMessage
 		f.evidence = g.name + " is “" + g.value + "”"
 		gravest = graver(gravest, f)
 	}
-	if p.trustedReads {
-		return gravest
+	if hidden := v.hiddenOrder(p.orders, gjson.ParseBytes(args)); hidden != "" && !p.trustedReads {
+		gravest = graver(gravest, found(approvals.Execute, strong, "it is handed what its schema does not show:", hidden))
 	}
-	gjson.ParseBytes(args).ForEach(func(key, value gjson.Result) bool {
-		o := v.order(key.String())
-		if o.executes && !o.doubtful && (value.Type == gjson.String && value.Str != "" || value.IsArray()) && !slices.Contains(p.names, fold(key.String())) {
-			gravest = graver(gravest, found(approvals.Execute, strong, "it is handed what its schema does not show:", key.String()))
-		}
-		return true
-	})
 	return gravest
+}
+
+// hiddenOrder returns the key of an argument, also of one inside another, that
+// holds something to execute and is none of the declared, or "".
+func (v *vocabulary) hiddenOrder(declared []order, args gjson.Result) string {
+	hidden := ""
+	if args.Type != gjson.JSON {
+		return hidden
+	}
+	args.ForEach(func(key, value gjson.Result) bool {
+		o := v.order(key.String())
+		holds := value.Type == gjson.JSON || value.Type == gjson.String && value.Str != ""
+		if o.executes && !o.doubtful && holds && !slices.ContainsFunc(declared, func(d order) bool { return d.name == o.name }) {
+			hidden = o.name
+		} else {
+			hidden = v.hiddenOrder(declared, value)
+		}
+		return hidden == ""
+	})
+	return hidden
 }
 
 // choice is a selector as given in a call.

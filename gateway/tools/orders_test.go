@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pointsman/approvals"
+	"pointsman/gateway/tools"
 )
 
 // object is the schema of an object with properties, each given as its name, or
@@ -127,7 +128,9 @@ func TestParametersThatExecute(t *testing.T) {
 		{"get_weather", `template:{"type":"string","description":"Its name."}`, false},
 		{"get_weather", `script:{"type":"boolean"}`, false},
 		{"get_weather", `command:{"enum":["list","get"]}`, false},
-		{"get_weather", `city:{"default":{"properties":{"script":"x"}}}`, false},
+		{"get_weather", `city:{"$ref":"#/examples/0","examples":[{"properties":{"script":{}}}]}`, true},
+		{"get_weather", `city:{"patternProperties":{"^script$":{}}}`, true},
+		{"get_weather", `city:{"default":{"script":"x"}}`, false},
 		{"explain_code", "code", false},
 		{"validate_sql", "sql_query", false},
 		{"explain_code", "shell_code", false},
@@ -200,6 +203,9 @@ func TestJudgeGravity(t *testing.T) {
 		{"a free choice graver than the name", "update_thing", object("action"), `{"action":"purge"}`, approvals.Destructive},
 		{"a command that is not declared", "update_thing", object("id"), `{"id":"1","command":"rm"}`, approvals.Execute},
 		{"a script that a reader does not declare", "get_thing", object("id"), `{"id":"1","script":["rm"]}`, approvals.Execute},
+		{"one inside another", "get_thing", object("id", "options:{}"), `{"options":[{"script":"rm"}]}`, approvals.Execute},
+		{"one inside another, declared", "explain_script", object(`options:{"properties":{"script":{}}}`), `{"options":{"script":"rm"}}`, approvals.Read},
+		{"a plain one inside another", "get_thing", object("id", "options:{}"), `{"options":[{"city":"rm"}]}`, approvals.Read},
 		{"an empty one", "get_thing", object("id"), `{"id":"1","script":""}`, approvals.Read},
 		{"a code that is not declared", "get_thing", object("id"), `{"id":"1","code":"DE"}`, approvals.Read},
 		{"a declared script that is looked at", "explain_script", object("script"), `{"script":"rm"}`, approvals.Read},
@@ -211,4 +217,30 @@ func TestJudgeGravity(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzParameters: whatever else a schema holds, and whatever a call is given, what
+// the tool takes to execute is found.
+func FuzzParameters(f *testing.F) {
+	for _, seed := range []string{`{}`, `{"properties":{"script":{}}}`, `{"$ref":"#","enum":["a",1,null]}`, `[[{"action":"list"}]]`, `{"action":"list","a":"b"}`} {
+		f.Add([]byte(seed))
+	}
+	c := newClassifier(f, nil, nil)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if !json.Valid(data) {
+			return
+		}
+		schema := append(append([]byte(`{"properties":{"x":`), data...), `,"runArgv":{"type":"string"}}}`...)
+		def := tools.Definition{Name: "get_weather", InputSchema: schema}
+		if v := c.Classify(def, "x"); v.Class != approvals.Execute {
+			t.Errorf("%s: got %+v", schema, v)
+		}
+		if v := c.Judge(def, "x", data); v.Class != approvals.Execute {
+			t.Errorf("called with %s: got %+v", data, v)
+		}
+		hidden := append(append([]byte(`{"x":`), data...), `,"deep":[{"runArgv":"a"}]}`...)
+		if v := c.Judge(tools.Definition{Name: "get_weather"}, "x", hidden); v.Class != approvals.Execute {
+			t.Errorf("called with %s: got %+v", hidden, v)
+		}
+	})
 }

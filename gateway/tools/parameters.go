@@ -54,7 +54,8 @@ func (v *vocabulary) readParameters(schema json.RawMessage) parameters {
 // maxSchemaDepth is how deep a schema is searched for parameters.
 const maxSchemaDepth = 64
 
-// eachParameter visits each property that a schema declares, wherever it does.
+// eachParameter visits each property that a schema declares, wherever it does: a
+// reference may lead to any part of it.
 // It reports whether depth, the levels it may go down, was enough.
 func eachParameter(schema gjson.Result, depth int, visit func(name string, schema gjson.Result)) bool {
 	if depth == 0 {
@@ -63,9 +64,7 @@ func eachParameter(schema gjson.Result, depth int, visit func(name string, schem
 	whole := true
 	schema.ForEach(func(key, value gjson.Result) bool {
 		switch key.String() {
-		case "enum", "const", "default", "examples": // values, not schemas
-			return true
-		case "properties":
+		case "properties", "patternProperties":
 			value.ForEach(func(name, property gjson.Result) bool {
 				visit(name.String(), property)
 				whole = eachParameter(property, depth-1, visit) && whole

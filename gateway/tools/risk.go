@@ -62,7 +62,7 @@ type profile struct {
 	besideModes  finding  // what makes it risky whatever its selectors choose
 	others       []string // the evidence beside that of its selectors
 	selectors    []selector
-	names        []string // of its parameters, folded
+	orders       []order // its parameters that may hold something to execute
 	annotations  Annotations
 	trustedReads bool
 }
@@ -82,7 +82,7 @@ func (c *Classifier) evident(def *Definition) profile {
 	return profile{
 		verdict: v, mayRead: d.mayRead, besideModes: d.besideModes,
 		others:    slices.DeleteFunc(slices.Clone(v.Evidence), func(text string) bool { return text == g.modes.evidence }),
-		selectors: g.params.selectors, names: g.params.names,
+		selectors: g.params.selectors, orders: g.params.orders,
 		annotations: def.Annotations, trustedReads: g.trustedReads,
 	}
 }
