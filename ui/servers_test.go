@@ -195,6 +195,22 @@ func TestServerConflict(t *testing.T) {
 	}
 }
 
+// TestServerHeld: saving over what another program wrote says what to do first,
+// and saves nothing.
+func TestServerHeld(t *testing.T) {
+	b := newFormsBench(t, gatewaySetup{yaml: savedServers})
+	s := b.servers()
+	s.open("github")
+	b.tap("Edit")
+	b.fill("npx", "uvx")
+	b.write(strings.Replace(savedServers, "command: npx", "command: evil", 1))
+	b.until("it is held", func() bool { return len(b.store.Held()) == 1 })
+	b.tap("Save")
+	b.sees("A change made outside to mcpServers.github waits for your yes")
+	b.arranged("server-held")
+	b.wantFile([]string{"command: evil"}, "uvx")
+}
+
 func TestServerPasted(t *testing.T) {
 	b := newFormsBench(t, gatewaySetup{})
 	s := b.servers()
