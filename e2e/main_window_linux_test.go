@@ -199,7 +199,7 @@ func (p *pointsman) testRemoved(t *testing.T, window pane) {
 	saved := p.file("config.yaml")
 	window.press(-38, 42)  // what was saved has been read
 	window.press(550, 100) // the server's line
-	window.press(611, 128) // remove
+	window.press(781, 128) // remove
 	await(t, "the server to go", func() bool { return len(p.serverNames(t)) == 0 })
 	await(t, "its process to end", func() bool { return len(marked(t, "E2E_TOKEN="+planted)) == 0 })
 	window.still()

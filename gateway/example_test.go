@@ -67,5 +67,5 @@ func Example() {
 	fmt.Println(answer.PlanProgress["completed"], "steps completed of", answer.PlanProgress["total"])
 	// Output:
 	// [update_plan scratch__list_files scratch__write_file scratch__read_file]
-	// 2 steps completed of 3
+	// 3 steps completed of 3
 }
