@@ -48,7 +48,7 @@ func newServerPaste(s *serversScreen) *serverPaste {
 	p.all = widget.NewButton("Add all", p.onAll)
 	p.all.Importance = widget.HighImportance
 	p.all.Hide()
-	words := part.Remark("Paste the JSON block that a server's README shows, for Claude, Cursor, VS Code or Copilot. Secret values in it go to the keychain.")
+	words := part.Remark("Paste the JSON block that a server's README shows, for Claude, Cursor, VS Code or Copilot. Secret values of its environment and headers go to the keychain; what stands in arguments and addresses stays there.")
 	foot := container.NewBorder(nil, nil, nil, container.NewHBox(widget.NewButton("Cancel", s.back), p.next, p.all))
 	p.object = container.NewBorder(container.NewVBox(part.Heading("Paste servers"), words, part.Gap(0.5)),
 		container.NewVBox(p.fault, p.found, part.Gap(0.5), foot), nil, nil, p.text)

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"pointsman/gateway/tools/schema"
 )
 
 // maxChecks bounds the schemas that one value of the arguments is checked
@@ -62,7 +64,7 @@ func eachChild(v any, pointer string, do func(v any, pointer string) error) erro
 	switch v := v.(type) {
 	case map[string]any:
 		for key, inner := range v {
-			if err := do(inner, pointer+"/"+escapePointer(key)); err != nil {
+			if err := do(inner, pointer+"/"+schema.Escape(key)); err != nil {
 				return err
 			}
 		}
@@ -165,31 +167,12 @@ func (w *referenceWalk) follow(ref string) (target any, canonical string, err er
 	target = w.root
 	for _, step := range strings.Split(pointer, "/")[1:] {
 		step = unescapePointer(step)
-		next, ok := child(target, step)
+		next, ok := schema.Child(target, step)
 		if !ok {
 			return nil, "", fmt.Errorf("reference %q leads nowhere", ref)
 		}
 		target = next
-		canonical += "/" + escapePointer(step)
+		canonical += "/" + schema.Escape(step)
 	}
 	return target, canonical, nil
-}
-
-func child(v any, step string) (any, bool) {
-	switch v := v.(type) {
-	case map[string]any:
-		inner, ok := v[step]
-		return inner, ok
-	case []any:
-		i, err := strconv.Atoi(step)
-		if err != nil || strconv.Itoa(i) != step || i < 0 || i >= len(v) {
-			return nil, false
-		}
-		return v[i], true
-	}
-	return nil, false
-}
-
-func escapePointer(step string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(step, "~", "~0"), "/", "~1")
 }

@@ -127,11 +127,11 @@ func (r *reader) intersectObjects(s, a, b *shape, at string) *shape {
 	maps.Copy(s.required, a.required)
 	maps.Copy(s.required, b.required)
 	for name := range a.props {
-		s.props[name] = r.intersect(a.props[name], b.prop(name), at+"/properties/"+escape(name))
+		s.props[name] = r.intersect(a.props[name], b.prop(name), at+"/properties/"+Escape(name))
 	}
 	for name := range b.props {
 		if a.props[name] == nil {
-			s.props[name] = r.intersect(a.prop(name), b.props[name], at+"/properties/"+escape(name))
+			s.props[name] = r.intersect(a.prop(name), b.props[name], at+"/properties/"+Escape(name))
 		}
 	}
 	switch {

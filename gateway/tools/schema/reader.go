@@ -125,7 +125,7 @@ func (p *passage) place(keyword string, step any) string {
 	if step == nil {
 		return p.at + "/" + keyword
 	}
-	return p.at + "/" + keyword + "/" + escape(fmt.Sprint(step))
+	return p.at + "/" + keyword + "/" + Escape(fmt.Sprint(step))
 }
 
 // inner reads a schema of another value: a property's, an item's.

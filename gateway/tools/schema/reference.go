@@ -32,7 +32,7 @@ func (d *document) index(v any, pointer string, base *url.URL) {
 		base = d.indexOne(v, pointer, base)
 		for key, inner := range v {
 			if key != "enum" && key != "const" && key != "default" && key != "examples" {
-				d.index(inner, pointer+"/"+escape(key), base)
+				d.index(inner, pointer+"/"+Escape(key), base)
 			}
 		}
 	case []any:
@@ -118,17 +118,19 @@ func (d *document) walk(from, pointer, ref string) (schema any, to string, err e
 	schema = d.root
 	for _, step := range strings.Split(from+pointer, "/")[1:] {
 		step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
-		next, ok := child(schema, step)
+		next, ok := Child(schema, step)
 		if !ok {
 			return nil, "", fmt.Errorf("its input schema's reference %q leads nowhere", ref)
 		}
 		schema = next
-		to += "/" + escape(step)
+		to += "/" + Escape(step)
 	}
 	return schema, to, nil
 }
 
-func child(v any, step string) (any, bool) {
+// Child is the part of a decoded JSON value that one step of a JSON pointer (RFC
+// 6901), unescaped, leads to; false when there is none.
+func Child(v any, step string) (any, bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		inner, ok := v[step]
@@ -143,6 +145,7 @@ func child(v any, step string) (any, bool) {
 	return nil, false
 }
 
-func escape(step string) string {
+// Escape writes a step of a JSON pointer.
+func Escape(step string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(step, "~", "~0"), "/", "~1")
 }
