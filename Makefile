@@ -84,12 +84,14 @@ lint: cross
 	@if curl -sfm 5 -o /dev/null https://vuln.go.dev/index/db.json; then $(GO) run $(GOVULNCHECK) ./...; \
 	 else echo "govulncheck: the vulnerability database cannot be reached; skipped"; fi
 
-## cross: every package compiles for every platform
-# Fyne's widgets need a Mac's own headers, so the windows are left out there.
+## cross: every package compiles for every platform, but for the windows: Fyne needs
+## a Mac's own headers, and `make windows` builds them for Windows
 cross:
 	CGO_ENABLED=0 GOOS=linux   $(GO) vet -tags headless ./...
-	CGO_ENABLED=0 GOOS=darwin  $(GO) vet -tags headless $$($(GO) list ./... | grep -vxE 'pointsman/ui(/part|/theme)?')
-	CGO_ENABLED=0 GOOS=windows $(GO) vet -tags headless ./...
+	CGO_ENABLED=0 GOOS=darwin  $(GO) vet -tags headless $$($(PORTABLE))
+	CGO_ENABLED=0 GOOS=windows $(GO) vet -tags headless $$($(PORTABLE))
+
+PORTABLE := $(GO) list ./... | grep -vxE 'pointsman/ui(/part|/theme)?'
 
 ## bench: the gateway beside a bare reverse proxy; the tray and the windows in a session
 bench: build
