@@ -228,7 +228,11 @@ func (s *server) setLive(live Live, change func()) {
 	s.live = live
 	s.mu.Unlock()
 	s.noteLive(live)
-	s.host.opts.Logger.Log(context.Background(), s.levelOf(live), "MCP server", "server", s.name, "status", live.Status, "error", live.Error)
+	told := []any{"server", s.name, "status", live.Status}
+	if live.Error != "" {
+		told = append(told, "error", live.Error)
+	}
+	s.host.opts.Logger.Log(context.Background(), s.levelOf(live), "MCP server", told...)
 	s.host.opts.OnChange()
 }
 

@@ -34,12 +34,8 @@ func (a *app) newPanes(secret string, used bool, log *slog.Logger) *panes {
 	}
 	p := &panes{changed: make(chan struct{}, 1)}
 	p.used.Store(used)
-	command := []string{program, "window"}
-	if a.configPath != "" {
-		command = append(command, "--config", a.configPath)
-	}
 	p.Process = windows.New(windows.Options{
-		Command: command, Secret: secret, Impossible: noDisplay(a.Getenv), Logger: log,
+		Command: []string{program, "window"}, Secret: secret, Impossible: noDisplay(a.Getenv), Logger: log,
 		Changed: func() {
 			select {
 			case p.changed <- struct{}{}:

@@ -1,20 +1,25 @@
 // Package port opens the address that the program serves on, and says who has it
-// when somebody else does. It starts no goroutine.
+// when somebody else does. No goroutine outlives a call.
 package port
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"strconv"
+	"time"
 )
 
 // TakenError says that another process listens on an address.
 type TakenError struct {
 	Address string // host:port
 	// Holder names the process that listens there, as the system tells it:
-	// "process 812 (node)"; "" when it does not tell.
+	// "process 812 (node)"; "another Pointsman" when that process says so itself;
+	// "" when nobody tells.
 	Holder string
 	err    error
 }
@@ -34,15 +39,45 @@ func (e *TakenError) Unwrap() error { return e.err }
 // Listen opens an address of the form host:port. Its error is a *TakenError when
 // another process has the port.
 func Listen(ctx context.Context, address string) (net.Listener, error) {
-	var l net.ListenConfig
-	ln, err := l.Listen(ctx, "tcp", address)
+	ln, err := open(ctx, address)
 	switch {
 	case errors.Is(err, addressInUse):
-		return nil, &TakenError{Address: address, Holder: holder(address), err: err}
+		taken := &TakenError{Address: address, Holder: holder(address), err: err}
+		if taken.Holder == "" && isPointsman(ctx, address) {
+			taken.Holder = "another Pointsman" // which keeps others from looking at it
+		}
+		return nil, taken
 	case err != nil:
 		return nil, fmt.Errorf("listening on %s: %w", address, err)
 	}
 	return ln, nil
+}
+
+func open(ctx context.Context, address string) (net.Listener, error) {
+	var l net.ListenConfig
+	return l.Listen(ctx, "tcp", address)
+}
+
+// healthPatience bounds the question to who has a port.
+const healthPatience = 500 * time.Millisecond
+
+// isPointsman reports whether the program that listens on an address says that it
+// is one of ours.
+func isPointsman(ctx context.Context, address string) bool {
+	ctx, cancel := context.WithTimeout(ctx, healthPatience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/health", nil)
+	if err != nil {
+		return false
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Do(req)
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	var health struct{ Service string }
+	return json.NewDecoder(io.LimitReader(response.Body, 1<<10)).Decode(&health) == nil && health.Service == "pointsman"
 }
 
 // Check reports, as Listen does, why an address could not be listened on now.
@@ -70,8 +105,8 @@ func NextFree(ctx context.Context, address string) (string, error) {
 	}
 	for port := first + 1; port <= min(first+tries, 1<<16-1) && ctx.Err() == nil; port++ {
 		next := net.JoinHostPort(host, strconv.FormatUint(port, 10))
-		if Check(ctx, next) == nil {
-			return next, nil
+		if ln, err := open(ctx, next); err == nil {
+			return next, ln.Close()
 		}
 	}
 	return "", fmt.Errorf("looking for a free port after %s: none of the next %d is", address, tries)

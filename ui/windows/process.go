@@ -130,6 +130,7 @@ func (p *Process) Run(ctx context.Context) {
 	for {
 		select {
 		case r := <-p.shows:
+			k.early = 0 // who asks wants it tried again
 			k.show(ctx, r)
 		case k.needed = <-p.needs:
 			k.keep(ctx, k.needed)
@@ -183,7 +184,6 @@ func (k *keeper) show(ctx context.Context, r request) {
 		return
 	}
 	if k.child == nil {
-		k.early = 0
 		if err := k.start(ctx); err != nil {
 			r.done <- err
 			return
@@ -235,9 +235,7 @@ func (k *keeper) bury(ctx context.Context, e ending) {
 		k.setFault(e.why)
 	}
 	if k.open && k.Fault() == "" {
-		early := k.early
 		k.show(ctx, request{Command: Command{Show: model.Open, Failed: e.why}, done: make(chan error, 1)})
-		k.early = early
 	}
 	k.open = false
 }
