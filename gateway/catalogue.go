@@ -61,6 +61,7 @@ func (g *Gateway) buildCatalogue() {
 			defs = append(defs, tools.Broken(t.Server, t.Name, t.Raw, errors.New(g.redactor.Redact(err.Error()))))
 			continue
 		}
+		def.Fault = t.Fault
 		if g.pins.Check(def).Changed {
 			if err := g.rules.Void(def.Server, def.Name, def.Hash); err != nil {
 				g.log.Error("ending the remembered approvals of a changed tool", "server", def.Server, "tool", def.Name, "error", err)

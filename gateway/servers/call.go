@@ -38,12 +38,16 @@ func (s *server) call(ctx context.Context, call Call) (*Result, error) {
 
 // callOn sends the call over one connection and waits for its result.
 func (s *server) callOn(ctx context.Context, sess *session, call Call) (*Result, error) {
+	tool := s.tool(call.Tool)
+	if tool.Fault != "" {
+		return nil, fmt.Errorf("calling tool %q of server %q: %s", call.Tool, s.name, tool.Fault)
+	}
 	timeout := s.timeout()
 	sending, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	req, err := sess.begin(sending, "tools/call", params{
 		name:       call.Tool,
-		definition: s.definition(call.Tool),
+		definition: tool.Raw,
 		arguments:  call.Arguments,
 		progress:   true,
 	})
@@ -71,17 +75,17 @@ func (s *server) callOn(ctx context.Context, sess *session, call Call) (*Result,
 	}
 }
 
-// definition returns the definition of a tool, or nil if the server has none of
-// that name: it may have one that it does not list.
-func (s *server) definition(tool string) json.RawMessage {
+// tool returns a tool as the server lists it, or none if it lists none of that
+// name: it may have one all the same.
+func (s *server) tool(name string) Tool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range s.tools {
-		if t.Name == tool {
-			return t.Raw
+		if t.Name == name {
+			return t
 		}
 	}
-	return nil
+	return Tool{}
 }
 
 func (s *server) cancelled(ctx context.Context, call Call) error {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidwall/gjson"
 
 	"pointsman/gateway/servers/diagnostics"
 )
@@ -228,7 +229,7 @@ func (s *server) listTools(ctx context.Context, sess *session) ([]Tool, error) {
 		if err := json.Unmarshal(raw, &page); err != nil {
 			return nil, fmt.Errorf("reading its list of tools: %w", err)
 		}
-		tools = s.appendTools(tools, page.Tools)
+		tools = s.appendTools(tools, page.Tools, sess)
 		if page.NextCursor == "" || page.NextCursor == cursor {
 			return tools, nil
 		}
@@ -242,7 +243,7 @@ func isMissing(err error) bool {
 	return errors.As(err, &rpc) && rpc.Code == jsonrpc.CodeMethodNotFound
 }
 
-func (s *server) appendTools(tools []Tool, raw []json.RawMessage) []Tool {
+func (s *server) appendTools(tools []Tool, raw []json.RawMessage, sess *session) []Tool {
 	for _, def := range raw {
 		var tool struct {
 			Name string `json:"name"`
@@ -251,12 +252,16 @@ func (s *server) appendTools(tools []Tool, raw []json.RawMessage) []Tool {
 			s.host.opts.Logger.Warn("leaving out a tool without a name", "server", s.name)
 			continue
 		}
-		tools = append(tools, Tool{
+		listed := Tool{
 			Server:  s.name,
 			Name:    tool.Name,
 			Raw:     def,
 			Trusted: s.entry.TrustAnnotations || s.kind == "builtin",
-		})
+		}
+		if sess.sendsHeaders() {
+			listed.Fault = headersFault(gjson.GetBytes(def, "inputSchema"))
+		}
+		tools = append(tools, listed)
 	}
 	return tools
 }

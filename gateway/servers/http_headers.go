@@ -3,6 +3,7 @@ package servers
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -46,6 +47,42 @@ func addParamHeaders(h http.Header, schema, arguments gjson.Result) {
 		}
 		addParamHeaders(h, property, value)
 	}
+}
+
+// headersFault returns why a tool's input schema names headers wrongly, or "". Over
+// streamable HTTP such a tool must not be used (MCP 2026-07-28, x-mcp-header): its
+// headers would not say what its arguments do.
+func headersFault(schema gjson.Result) string {
+	return headersFaultIn(schema, map[string]bool{})
+}
+
+func headersFaultIn(schema gjson.Result, taken map[string]bool) (fault string) {
+	schema.Get("properties").ForEach(func(name, property gjson.Result) bool {
+		if header := property.Get("x-mcp-header"); header.Exists() {
+			fault = headerFault(header, property.Get("type").Str, taken)
+		}
+		if fault == "" {
+			fault = headersFaultIn(property, taken)
+		} else {
+			fault = fmt.Sprintf("the x-mcp-header of its argument %q %s", name.Str, fault)
+		}
+		return fault == ""
+	})
+	return fault
+}
+
+func headerFault(header gjson.Result, typ string, taken map[string]bool) string {
+	name := strings.ToLower(header.Str)
+	switch {
+	case !isToken(header.Str):
+		return fmt.Sprintf("is no name of a header: %s", header.Raw)
+	case typ != "string" && typ != "integer" && typ != "boolean":
+		return "is not on a string, an integer or a boolean"
+	case taken[name]:
+		return fmt.Sprintf("is another argument's, too: %s", header.Raw)
+	}
+	taken[name] = true
+	return ""
 }
 
 // headerText returns a string, a boolean or an integer as text; other values

@@ -184,6 +184,10 @@ func (sess *session) live() Live {
 	return live
 }
 
+// sendsHeaders reports whether a call's arguments go into headers, too (see
+// withCallHeaders).
+func (sess *session) sendsHeaders() bool { return sess.wire == nil && sess.meta != nil }
+
 // begin sends a request of our own.
 func (sess *session) begin(ctx context.Context, method string, p params) (*pending, error) {
 	p.meta = sess.meta

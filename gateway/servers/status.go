@@ -48,6 +48,7 @@ type Tool struct {
 	Name    string
 	Raw     json.RawMessage // the definition, exactly as the server sent it
 	Trusted bool            // the user trusts this server's annotations, or the server is ours
+	Fault   string          // why it cannot be called as it is defined; "" when it can
 }
 
 // status returns the server's state: as long as the one before it has not ended,

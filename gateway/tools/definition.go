@@ -20,7 +20,7 @@ type Definition struct {
 	Raw         json.RawMessage // the whole tool object as received, unknown fields included
 	Trusted     bool            // the user trusts this server's annotations
 	Hash        string          // "sha256:" and hex; see Parse
-	Fault       string          // why the definition could not be read; "" when it could
+	Fault       string          // why it cannot be used as it is defined; "" when it can
 }
 
 // Broken is the definition of a tool that Parse refused: it is told of, and set
