@@ -12,7 +12,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # that the program has seen to that.
 RELEASE   := -tags migrated_fynedo -ldflags '$(LDFLAGS)'
 
-.PHONY: all deps build debug headless windows run demo test npm copilot shots lint cross bench clean
+.PHONY: all deps build debug headless windows run demo test npm copilot conformance shots lint cross bench clean
 
 all: build
 
@@ -51,7 +51,7 @@ demo:
 	$(BIN)-headless demo $(DEMO_FLAGS)
 
 ## test: everything, with the race detector and real MCP servers
-test: deps npm
+test: deps npm test/conformance/node_modules/.installed
 	@$(MAKE) --no-print-directory copilot || echo "Copilot cannot be installed: the tests that need it are skipped"
 	$(GO) test -race ./...
 
@@ -69,6 +69,16 @@ copilot: test/copilot/node_modules/.installed
 # every registry has.
 test/copilot/node_modules/.installed: test/copilot/package-lock.json
 	cd test/copilot && npm install --no-save --no-fund --no-audit --ignore-scripts --fetch-retries 1
+	@touch $@
+
+## conformance: the official MCP conformance runner judges how servers are reached
+conformance: test/conformance/node_modules/.installed
+	$(GO) test -count 1 -v ./test/conformance/...
+
+# The runner needs a newer Node than many machines have; it comes with one where
+# there is a package of it.
+test/conformance/node_modules/.installed: test/conformance/package-lock.json
+	cd test/conformance && npm ci --no-fund --no-audit --ignore-scripts
 	@touch $@
 
 ## shots: pictures of every screen, light and dark, in shots/

@@ -1,0 +1,123 @@
+// Command client is what the official MCP conformance runner runs in its client
+// mode: each scenario is a server on loopback, which this program reaches as
+// Pointsman reaches one that a user has configured, through gateway/servers.
+//
+//	conformance client --command client --suite core
+//
+// The runner appends the server's address to the command, and names the scenario
+// and its data in the environment. What a scenario's server has seen decides
+// whether it passes; the exit code only says whether all that was wanted of it
+// was had.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"time"
+
+	"pointsman/gateway/config"
+	"pointsman/gateway/servers"
+)
+
+// scenarioVariable and contextVariable are how the runner says what is wanted.
+const (
+	scenarioVariable = "MCP_CONFORMANCE_SCENARIO"
+	contextVariable  = "MCP_CONFORMANCE_CONTEXT"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stderr)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "conformance client:", err)
+		os.Exit(1)
+	}
+}
+
+// run plays the scenario that the environment names against the server at the
+// address that is the one argument.
+func run(ctx context.Context, args []string, getenv func(string) string, stderr io.Writer) error {
+	if len(args) != 1 {
+		return fmt.Errorf("usage: client URL, with the scenario in %s", scenarioVariable)
+	}
+	given, err := readGiven(getenv(contextVariable))
+	if err != nil {
+		return err
+	}
+	play, err := scenario(getenv(scenarioVariable))
+	if err != nil {
+		return err
+	}
+	return host(ctx, entryFor(args[0], given), stderr, func(c *client) error {
+		c.given = given
+		return play(ctx, c)
+	})
+}
+
+// given is what the runner gives a scenario beside the address.
+type given struct {
+	ClientID     string     `json:"client_id"`
+	ClientSecret string     `json:"client_secret"`
+	ToolCalls    []toolCall `json:"toolCalls"`
+}
+
+type toolCall struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+func readGiven(text string) (given, error) {
+	var g given
+	if text == "" {
+		return g, nil
+	}
+	if err := json.Unmarshal([]byte(text), &g); err != nil {
+		return g, fmt.Errorf("reading %s: %w", contextVariable, err)
+	}
+	return g, nil
+}
+
+// serverName is the server's in the configuration.
+const serverName = "conformance"
+
+// entryFor is the server as a user would configure it.
+func entryFor(url string, g given) config.MCPServer {
+	return config.MCPServer{Type: "http", URL: url, Timeout: (20 * time.Second).Milliseconds()}
+}
+
+// host runs the server's entry, waits for its connection, has play use it, and
+// ends it.
+func host(ctx context.Context, entry config.MCPServer, stderr io.Writer, play func(*client) error) error {
+	changed := make(chan struct{}, 1)
+	h := servers.New(servers.Options{
+		Logger: slog.New(slog.NewTextHandler(stderr, nil)),
+		OnChange: func() {
+			select {
+			case changed <- struct{}{}:
+			default:
+			}
+		},
+	})
+	h.Apply(map[string]config.MCPServer{serverName: entry}, nil)
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- h.Run(ctx) }()
+	defer func() { cancel(); <-ended }()
+	for h.Connecting() {
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	if s := h.Status()[0]; s.Live.Status != servers.Connected {
+		return fmt.Errorf("the server is %s: %s", s.Live.Status, s.Live.Error)
+	}
+	return play(&client{host: h})
+}
