@@ -119,6 +119,7 @@ type Gateway struct {
 	changed   chan struct{}          // the servers' tools may have changed
 	paused    atomic.Bool            // no call may run
 	notices   notices                // what Status tells may have changed
+	listeners listeners              // told of what the servers say has changed
 	stops     stops                  // cancel the runs
 	clocks    clocks                 // tell that the machine has slept
 
@@ -242,7 +243,7 @@ func (g *Gateway) person() approvals.Approver {
 func (g *Gateway) buildServers() {
 	g.host = servers.New(servers.Options{
 		Resolve: g.resolver.Resolve, Redact: g.redactor.Redact, RedactJSON: g.redactor.RedactJSON, Logger: g.log, Version: g.opts.Version, Guard: g.opts.Guard, Records: filepath.Join(g.opts.Home.State, "servers"),
-		Builtin: g.opts.Builtin, Bundled: g.opts.Bundled, OnChange: g.noteChange, Roots: g.store.Config().Roots,
+		Builtin: g.opts.Builtin, Bundled: g.opts.Bundled, OnChange: g.noteChange, OnNotice: g.listeners.notify, Roots: g.store.Config().Roots,
 	})
 }
 

@@ -94,6 +94,7 @@ func runSDK() {
 
 type fake struct {
 	mode     string
+	line     []byte // the request that is handled, as it came
 	out      *bufio.Writer
 	renamed  bool
 	crashing bool // after the list of tools
@@ -106,6 +107,7 @@ type request struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params struct {
+		URI       string          `json:"uri"`
 		Name      string          `json:"name"`
 		Cursor    string          `json:"cursor"`
 		RequestID json.RawMessage `json:"requestId"`
@@ -127,6 +129,7 @@ func (f *fake) serve() {
 		if err := json.Unmarshal(line, &req); err != nil {
 			continue
 		}
+		f.line = line
 		f.handle(req)
 		f.out.Flush()
 	}
@@ -135,7 +138,7 @@ func (f *fake) serve() {
 func (f *fake) handle(req request) {
 	switch req.Method {
 	case "initialize":
-		f.answer(req, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"fake","version":"1.2.3"}}`)
+		f.answer(req, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}`+f.further()+`},"serverInfo":{"name":"fake","version":"1.2.3"}}`)
 	case "tools/list":
 		f.list(req)
 	case "tools/call":
@@ -144,10 +147,48 @@ func (f *fake) handle(req request) {
 		if path := os.Getenv("FAKE_LOG"); path != "" {
 			os.WriteFile(path, req.Params.RequestID, 0o600)
 		}
+	case "prompts/list", "prompts/get", "resources/list", "resources/read", "resources/subscribe", "resources/unsubscribe":
+		f.library(req)
 	default:
 		if req.ID != nil {
 			fmt.Fprintf(f.out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"method not found"}}`+"\n", req.ID)
 		}
+	}
+}
+
+// further is what the mode announces more than tools.
+func (f *fake) further() string {
+	switch f.mode {
+	case "library":
+		return `,"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{}`
+	case "boasting":
+		return `,"prompts":{},"resources":{}`
+	}
+	return ""
+}
+
+// What a library has, in the forms that typed clients lose.
+const (
+	promptList = `{"prompts":[{"arguments":[{"required":false,"name":"a"},{"name":"b"}],"name":"greet","x":{"y":1e2}},{"name":"bare"},{"name":"empty","arguments":[]}],"nextCursor":"2"}`
+	aResource  = `{"contents":[{"uri":"mem://a","text":"","_meta":null,"future":[]}]}`
+)
+
+func (f *fake) library(req request) {
+	switch {
+	case f.mode != "library":
+		fmt.Fprintf(f.out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"method not found"}}`+"\n", req.ID)
+	case req.Method == "prompts/list" && req.Params.Cursor == "":
+		f.answer(req, promptList)
+	case req.Method == "prompts/get":
+		f.answer(req, fmt.Sprintf(`{"messages":[{"role":"user","content":{"text":%q,"type":"text"}}]}`, f.line))
+	case req.Method == "resources/read":
+		f.answer(req, aResource)
+	case req.Method == "resources/subscribe":
+		fmt.Fprintf(f.out, `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q}}`+"\n", req.Params.URI)
+		fmt.Fprintln(f.out, `{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}`)
+		f.answer(req, `{}`)
+	default:
+		f.answer(req, `{"resources":[]}`)
 	}
 }
 

@@ -155,8 +155,8 @@ func (r *remote) streamable() *mcp.StreamableClientTransport {
 // rawPrefix marks the methods whose results we want as they came. The SDK
 // decodes the results of the methods it knows into types that lose fields, and
 // its streamable HTTP connection cannot be wrapped as the others are (see wire)
-// without losing its session. So tools/call is asked of the SDK as a method it
-// does not know, and gets its name back here.
+// without losing its session. So tools/call and the other requests of our own are
+// asked of the SDK as methods it does not know, and get their names back here.
 const rawPrefix = "pointsman:"
 
 func (r *remote) restoreMethod(req *http.Request) error {
@@ -182,9 +182,22 @@ func (r *remote) restoreMethod(req *http.Request) error {
 // rawParams are the parameters of a request whose result we want as it came.
 type rawParams struct {
 	mcp.ParamsBase
-	Name      string          `json:"name,omitempty"`
-	Arguments json.RawMessage `json:"arguments,omitempty"`
-	Cursor    string          `json:"cursor,omitempty"`
+	params params
+}
+
+// MarshalJSON writes the parameters as a wire does. What _meta must hold is the
+// SDK's to say here.
+func (r *rawParams) MarshalJSON() ([]byte, error) {
+	meta, err := json.Marshal(r.GetMeta())
+	if err != nil {
+		return nil, err
+	}
+	p := r.params
+	p.meta, p.progress = nil, false
+	if len(r.GetMeta()) > 0 {
+		p.meta = meta[1 : len(meta)-1]
+	}
+	return p.encode(0)
 }
 
 // rawResult is a result as it came.

@@ -14,14 +14,22 @@ import (
 type callHeadersKey struct{}
 
 // withCallHeaders attaches the headers that stateless servers want beside a
-// call's body: the tool's name, and each argument whose schema names a header
-// for it with x-mcp-header. The SDK sets them only for methods it knows.
-func withCallHeaders(ctx context.Context, p params) context.Context {
-	if p.name == "" || p.meta == nil {
+// request's body: the name of the tool or prompt, or the resource's URI, and each
+// argument whose schema names a header for it with x-mcp-header. The SDK sets
+// them only for methods it knows.
+func withCallHeaders(ctx context.Context, method string, p params) context.Context {
+	name := p.name
+	switch method {
+	case "prompts/get":
+		name = gjson.GetBytes(p.body, "name").Str
+	case "resources/read":
+		name = gjson.GetBytes(p.body, "uri").Str
+	}
+	if name == "" || p.meta == nil {
 		return ctx
 	}
 	h := http.Header{}
-	h.Set("Mcp-Name", p.name)
+	h.Set("Mcp-Name", name)
 	addParamHeaders(h, gjson.GetBytes(p.definition, "inputSchema"), gjson.ParseBytes(p.arguments))
 	return context.WithValue(ctx, callHeadersKey{}, h)
 }

@@ -23,9 +23,9 @@
 // # What is ours and what is the SDK's
 //
 // The SDK does the handshake, version negotiation, notifications and the HTTP
-// transports. Its types lose fields of tools and results, so tools/list and
-// tools/call are sent as messages of our own beside it (see wire), and what
-// the server answered is handed on as it came.
+// transports. Its types lose fields of tools and results, so tools/list,
+// tools/call and the methods of Host.Request are sent as messages of our own
+// beside it (see wire), and what the server answered is handed on as it came.
 package servers
 
 import (
@@ -82,6 +82,10 @@ type Options struct {
 	// OnChange is called, without locks held, when a status or a tool list may
 	// have changed.
 	OnChange func()
+	// OnNotice is called, without locks held, when a server says that its prompts
+	// or resources have changed. It must not wait: the server's further messages
+	// come after it.
+	OnNotice func(Notice)
 	// Path is the PATH to look for commands in after our own. If empty, the
 	// login shell is asked for it when a command is not found.
 	Path string
@@ -125,6 +129,9 @@ func New(opts Options) *Host {
 	}
 	if opts.OnChange == nil {
 		opts.OnChange = func() {}
+	}
+	if opts.OnNotice == nil {
+		opts.OnNotice = func(Notice) {}
 	}
 	if opts.HTTPClient == nil {
 		opts.HTTPClient = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}

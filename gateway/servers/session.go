@@ -82,9 +82,16 @@ func (sess *session) handshake(ctx context.Context, s *server, t mcp.Transport) 
 		Capabilities:                caps,
 		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { sess.toolsChanged() },
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { sess.onProgress(r.Params) },
+		PromptListChangedHandler:    func(context.Context, *mcp.PromptListChangedRequest) { s.tellNotice(PromptsChanged, "") },
+		ResourceListChangedHandler:  func(context.Context, *mcp.ResourceListChangedRequest) { s.tellNotice(ResourcesChanged, "") },
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
+			if r.Params != nil {
+				s.tellNotice(ResourceUpdated, r.Params.URI)
+			}
+		},
 	})
 	addRoots(client, h.opts.Roots)
-	for _, method := range []string{"tools/call", "tools/list"} {
+	for _, method := range append(Methods(), "tools/call", "tools/list") {
 		if err := mcp.AddSendingCustomMethod[*rawParams, *rawResult](client, rawPrefix+method); err != nil {
 			return err
 		}
@@ -204,6 +211,10 @@ func (sess *session) begin(ctx context.Context, method string, p params) (*pendi
 }
 
 func (sess *session) send(ctx context.Context, req *pending, method string, p params) (err error) {
+	if subscribe := sess.subscription(method, p); subscribe != nil {
+		sess.sendBySDK(ctx, req, subscribe)
+		return nil
+	}
 	if sess.wire == nil {
 		sess.sendHTTP(ctx, req, method, p)
 		return nil
@@ -219,25 +230,36 @@ func (sess *session) send(ctx context.Context, req *pending, method string, p pa
 
 // sendHTTP has the SDK send the request, and wait for its response.
 func (sess *session) sendHTTP(ctx context.Context, req *pending, method string, p params) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	ch := make(chan reply, 1)
-	req.reply = ch
-	req.cancel = func(string) { cancel() } // the SDK tells the server
-	raw := &rawParams{Name: p.name, Arguments: p.arguments, Cursor: p.cursor}
+	raw := &rawParams{params: p}
 	raw.Meta = mcp.Meta{}
 	if p.progress {
 		raw.Meta["progressToken"] = req.id
 	}
+	sess.sendBySDK(withCallHeaders(ctx, method, p), req, func(ctx context.Context) (json.RawMessage, error) {
+		res, err := mcp.CallCustomMethod[*rawParams, *rawResult](ctx, sess.cs, rawPrefix+method, raw)
+		if err != nil {
+			return nil, err
+		}
+		return res.raw, nil
+	})
+}
+
+// sendBySDK runs what sends a request and waits for its response.
+func (sess *session) sendBySDK(ctx context.Context, req *pending, send func(ctx context.Context) (json.RawMessage, error)) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ch := make(chan reply, 1)
+	req.reply = ch
+	req.cancel = func(string) { cancel() } // the SDK tells the server
 	stop := context.AfterFunc(sess.calls, cancel)
 	sess.wg.Go(func() {
 		defer cancel()
 		defer stop()
-		res, err := mcp.CallCustomMethod[*rawParams, *rawResult](withCallHeaders(ctx, p), sess.cs, rawPrefix+method, raw)
+		res, err := send(ctx)
 		if err != nil {
 			ch <- reply{err: sess.explain(err)}
 			return
 		}
-		ch <- reply{result: res.raw}
+		ch <- reply{result: res}
 	})
 }
 
@@ -254,6 +276,9 @@ func (sess *session) explain(err error) error {
 		return rpc
 	}
 	text := strings.ReplaceAll(err.Error(), rawPrefix, "")
+	if sess.remote == nil {
+		return errors.New(text)
+	}
 	return sess.remote.explain(errors.New(text)) // as text: the SDK's mark must not pass for the server's error
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidwall/gjson"
 )
 
 // errNotSent is the error of a request that certainly did not reach the server.
@@ -160,8 +161,10 @@ func (w *wire) cancel(ctx context.Context, id int64, reason string) error {
 	return w.Write(ctx, &jsonrpc.Request{Method: "notifications/cancelled", Params: body})
 }
 
-// params are the parameters of tools/list or tools/call.
+// params are the parameters of a request of ours: of tools/list or tools/call,
+// or the body of another.
 type params struct {
+	body       json.RawMessage // a JSON object to be sent as it is, but for _meta; the fields down to cursor are then empty
 	name       string          // of the tool; empty for tools/list
 	definition json.RawMessage // of the tool, as the server sent it; or nil
 	arguments  json.RawMessage // a JSON object
@@ -175,6 +178,10 @@ func (p params) encode(id int64) (json.RawMessage, error) {
 	var b bytes.Buffer
 	b.Grow(len(p.arguments) + len(p.meta) + 128)
 	b.WriteByte('{')
+	if p.body != nil {
+		p.meta = appendMeta(p.meta, gjson.GetBytes(p.body, "_meta"))
+		writeBody(&b, p.body)
+	}
 	if p.name != "" {
 		writeMember(&b, "name", p.name)
 		b.WriteString(`,"arguments":`)
@@ -188,6 +195,37 @@ func (p params) encode(id int64) (json.RawMessage, error) {
 	p.writeMeta(&b, id)
 	b.WriteByte('}')
 	return b.Bytes(), nil
+}
+
+// writeBody writes the members of an object as they are, but for _meta.
+func writeBody(b *bytes.Buffer, body json.RawMessage) {
+	gjson.ParseBytes(body).ForEach(func(key, value gjson.Result) bool {
+		if key.Str != "_meta" {
+			writeComma(b)
+			b.WriteString(key.Raw)
+			b.WriteByte(':')
+			b.WriteString(value.Raw)
+		}
+		return true
+	})
+}
+
+// appendMeta adds to the members of _meta those that the caller gave, unless we
+// set them. The caller's progress token is none of this connection's.
+func appendMeta(meta []byte, given gjson.Result) []byte {
+	b := bytes.NewBufferString("{")
+	b.Write(meta)
+	ours := gjson.Parse("{" + string(meta) + "}").Map()
+	if given.IsObject() {
+		given.ForEach(func(key, value gjson.Result) bool {
+			if _, taken := ours[key.Str]; !taken && key.Str != "progressToken" {
+				writeComma(b)
+				b.WriteString(key.Raw + ":" + value.Raw)
+			}
+			return true
+		})
+	}
+	return b.Bytes()[1:]
 }
 
 func (p params) writeMeta(b *bytes.Buffer, id int64) {
