@@ -103,7 +103,8 @@ cross:
 
 PORTABLE := $(GO) list ./... | grep -vxE 'pointsman/ui(/part|/theme)?'
 
-## bench: the gateway beside a bare reverse proxy; the tray and the windows in a session
+## bench: the gateway beside a bare reverse proxy; MCP servers, hosted and direct; the
+## tray and the windows in a session
 bench: build
 	$(GO) run ./bench -binary $(BIN) $(BENCH_FLAGS)
 

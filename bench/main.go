@@ -1,12 +1,14 @@
 // Command bench measures what the gateway costs. It starts a mock provider, a
 // bare httputil.ReverseProxy and `pointsman serve`, each in a process of its
 // own, sends all of them the same requests in turns, and prints one table. Then
-// it starts `pointsman` in a desktop session of its own, and measures the tray
-// and the windows.
+// it calls MCP servers directly and as the gateway hosts them, and starts
+// `pointsman` in a desktop session of its own, to measure the tray and the
+// windows.
 //
-//	go run ./bench                # six minutes
+//	go run ./bench                # seven minutes
 //	go run ./bench -short         # a minute and a half
 //	go run ./bench -desktop only  # the tray and the windows
+//	go run ./bench -mcp only      # MCP servers
 //	go run ./bench -json          # figures for a program
 //
 // The driver, the provider and the gateway share this machine, so absolute
@@ -53,7 +55,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		case "proxy":
 			return runProxy(args[1:], stdin, stdout)
 		case "tools":
-			return runTools(ctx)
+			return runTools(args[1:], stdin, stdout)
 		case "desktop":
 			return runDesktop(ctx, args[1:], stderr)
 		}
@@ -89,6 +91,7 @@ type options struct {
 	streams int           // that must arrive whole
 
 	desktop string        // all, only or none: the tray and the windows
+	mcp     string        // all, only or none: MCP servers
 	popups  int           // of each kind
 	idle    time.Duration // that an idle program is looked at
 	short   bool
@@ -103,13 +106,16 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	full := flags.Bool("full", false, "check 10,000 streams")
 	flags.BoolVar(&opts.json, "json", false, "print the figures as JSON")
 	flags.StringVar(&opts.desktop, "desktop", "all", "measure the tray and the windows, too: `all, only or none`")
+	flags.StringVar(&opts.mcp, "mcp", "all", "measure MCP servers, too: `all, only or none`")
 	flags.StringVar(&opts.binary, "binary", "", "the pointsman `executable`; built from this module when empty")
 	flags.StringVar(&opts.tags, "tags", "", "build `tags`, as for go build")
 	if err := flags.Parse(args); err != nil {
 		return opts, err
 	}
-	if !slices.Contains([]string{"all", "only", "none"}, opts.desktop) {
-		return opts, fmt.Errorf("-desktop %q: must be all, only or none", opts.desktop)
+	for name, what := range map[string]string{"desktop": opts.desktop, "mcp": opts.mcp} {
+		if !slices.Contains([]string{"all", "only", "none"}, what) {
+			return opts, fmt.Errorf("-%s %q: must be all, only or none", name, what)
+		}
 	}
 	if opts.short {
 		opts.popups, opts.idle = 3, 10*time.Second
@@ -128,19 +134,24 @@ func measure(ctx context.Context, opts options, progress io.Writer) (*report, er
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	if opts.binary == "" {
+	if opts.binary == "" && opts.mcp != "only" {
 		fmt.Fprintln(progress, "building pointsman …")
 		if opts.binary, err = build(ctx, dir, opts.tags); err != nil {
 			return nil, err
 		}
 	}
 	rep := newReport()
-	if opts.desktop != "only" {
+	if opts.desktop != "only" && opts.mcp != "only" {
 		if err := measureGateway(ctx, opts, dir, rep, progress); err != nil {
 			return nil, err
 		}
 	}
-	if opts.desktop != "none" {
+	if opts.desktop != "only" && opts.mcp != "none" {
+		if err := addMCP(ctx, opts, rep, progress); err != nil {
+			return nil, err
+		}
+	}
+	if opts.desktop != "none" && opts.mcp != "only" {
 		if err := addDesktop(ctx, opts, rep, progress); err != nil {
 			return nil, err
 		}

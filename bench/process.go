@@ -23,7 +23,7 @@ const farewell = 5 * time.Second
 // own parts end when it closes.
 type process struct {
 	cmd   *exec.Cmd
-	stdin io.Closer
+	stdin io.WriteCloser
 	said  *bytes.Buffer // its standard error; to be read after it has ended
 	read  sync.WaitGroup
 }

@@ -17,6 +17,7 @@ type report struct {
 	CPUs    int      `json:"cpus"`
 	Targets []string `json:"targets"`
 	Rows    []*row   `json:"rows"`
+	MCP     []mcpRow `json:"mcp,omitempty"`
 	Skipped string   `json:"skipped,omitempty"` // what was not measured, and why
 }
 
@@ -133,8 +134,20 @@ func (r *report) add(rows ...*row) {
 	}
 }
 
-// print writes the table for people.
+// print writes the tables for people.
 func (r *report) print(w io.Writer) error {
+	if len(r.Rows) > 0 || r.Skipped != "" {
+		if err := r.printRows(w); err != nil {
+			return err
+		}
+	}
+	if len(r.MCP) == 0 {
+		return nil
+	}
+	return printMCP(w, r.MCP)
+}
+
+func (r *report) printRows(w io.Writer) error {
 	fmt.Fprintf(w, "%s, %s, %d CPUs. In brackets: times the proxy, in the same run. Floors are the gateway's.\n\n", r.Version, r.System, r.CPUs)
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(tab, "figure\tunit")
