@@ -31,6 +31,7 @@ require (
 )
 
 require github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
+
 require github.com/jezek/xgb v1.1.1
 
 require (
@@ -67,7 +68,7 @@ require (
 	github.com/stretchr/testify v1.12.1 // indirect
 	github.com/tidwall/match v1.1.1 // indirect
 	github.com/tidwall/pretty v1.3.0 // indirect
-	github.com/tidwall/sjson v1.2.9 // indirect
+	github.com/tidwall/sjson v1.2.9
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	github.com/yuin/goldmark v1.7.8 // indirect
 	golang.org/x/image v0.24.0 // indirect

@@ -115,6 +115,14 @@ type Call struct {
 	OnRunning func(approvals.Decision)
 	// OnProgress is told what the server reports meanwhile. May be nil.
 	OnProgress func(servers.Progress)
+	// OnLog is told what the server logs meanwhile, from LogLevel upwards; see
+	// servers.Call. May be nil.
+	OnLog    func(servers.LogMessage)
+	LogLevel string
+	// Answerer answers what the server asks because of this call, and Party says
+	// which calls are one party's; see servers.Call. If nil, a person is asked.
+	Answerer servers.Client
+	Party    string
 }
 
 // Result is how a call ended. Text is always fit to be given to the model.
@@ -315,6 +323,8 @@ func (c *Caller) execute(ctx context.Context, call Call, r *Result) {
 	began := time.Now()
 	result, err := c.opts.Servers.Call(ctx, servers.Call{
 		Server: r.Server, Tool: r.Tool, Arguments: r.Arguments, OnProgress: call.OnProgress,
+		OnLog: call.OnLog, LogLevel: call.LogLevel, Client: call.Answerer, Party: cmp.Or(call.Party, call.Run),
+		ID: call.ID, Run: call.Run, Door: call.Door, Program: call.Client,
 	})
 	r.Duration = time.Since(began)
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/tidwall/gjson"
+
+	"pointsman/gateway/servers/diagnostics"
 )
 
 // asking is one request of ours to a server: a tool call, or another one.
 type asking struct {
-	server     string // its name, for errors
-	method     string
-	tool       string // the tool that is called; "" of another request
-	params     params
-	onProgress func(Progress) // or nil
+	method string
+	call   Call // of another request, what it has in common with a call: its Tool is ""
+	params params
 }
 
 // call calls a tool of the server.
@@ -29,8 +29,7 @@ func (s *server) call(ctx context.Context, call Call) (*Result, error) {
 		return nil, fmt.Errorf("calling tool %q of server %q: the arguments are not a JSON object", call.Tool, s.name)
 	}
 	raw, err := s.ask(ctx, asking{
-		server: s.name, method: "tools/call", tool: call.Tool, onProgress: call.OnProgress,
-		params: params{name: call.Tool, arguments: call.Arguments, progress: true},
+		method: "tools/call", call: call, params: params{name: call.Tool, arguments: call.Arguments, progress: true},
 	})
 	if err != nil {
 		return nil, err
@@ -61,19 +60,57 @@ func (s *server) ask(ctx context.Context, a asking) (json.RawMessage, error) {
 	return nil, &UnavailableError{Server: s.name, Status: Failed, Reason: s.secret.clean(err.Error())}
 }
 
-// askOn sends the request over one connection and waits for its result.
+// askOn sends the request over one connection, and repeats it with what the
+// server asks for before it answers.
 func (s *server) askOn(ctx context.Context, sess *session, a asking) (json.RawMessage, error) {
-	tool := s.tool(a.tool)
+	tool := s.tool(a.call.Tool)
 	if tool.Fault != "" {
-		return nil, fmt.Errorf("calling tool %q of server %q: %s", a.tool, s.name, tool.Fault)
+		return nil, fmt.Errorf("calling tool %q of server %q: %s", a.call.Tool, s.name, tool.Fault)
 	}
-	a.params.definition = tool.Raw
+	f, land := sess.board(ctx, a.call)
+	defer land()
+	a.params.definition, a.params.flight, a.params.says = tool.Raw, f.id, s.says(a.call)
+	rounds := inputRounds{}
+	for {
+		r, err := s.exchange(ctx, sess, f, a)
+		if err != nil {
+			return nil, rounds.explain(a, err)
+		}
+		again, err := s.input(f.ctx, sess, f, r, &rounds)
+		switch {
+		case ctx.Err() != nil:
+			return nil, a.cancelled(ctx)
+		case err != nil:
+			return nil, &ProtocolError{Server: s.name, Tool: a.call.Tool, Method: a.method, Code: jsonrpc.CodeInvalidRequest, Message: s.secret.clean(err.Error())}
+		case again == nil:
+			return s.result(sess, a, r)
+		}
+		a.params.again = *again
+	}
+}
+
+// says is what a stateless server is told with a request.
+func (s *server) says(call Call) statelessMeta {
+	says := statelessMeta{able: abilities(s.host.opts.Client), logLevel: call.LogLevel}
+	if call.Client != nil {
+		says.able = call.Client.Abilities()
+	}
+	if says.logLevel == "" && (call.OnLog != nil || s.host.notes.Level() != diagnostics.Off) {
+		says.logLevel = s.logLevel()
+	}
+	return says
+}
+
+// exchange sends the request once and waits for the reply, at most for the
+// server's time-out, which progress extends, and which rests while somebody
+// answers a question of the server's.
+func (s *server) exchange(ctx context.Context, sess *session, f *flight, a asking) (reply, error) {
 	timeout := s.timeout()
 	sending, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	req, err := sess.begin(sending, a.method, a.params)
 	if err != nil {
-		return nil, s.sendError(ctx, sending, a, err)
+		return reply{}, s.sendError(ctx, sending, a, err)
 	}
 	defer sess.end(req)
 	timer := time.NewTimer(timeout)
@@ -82,16 +119,21 @@ func (s *server) askOn(ctx context.Context, sess *session, a asking) (json.RawMe
 		select {
 		case r := <-req.reply:
 			a.report(req.progress)
-			return s.result(sess, a, r)
+			if errors.Is(r.err, errNotSent) {
+				return reply{}, r.err
+			}
+			return r, nil
 		case p := <-req.progress:
-			timer.Reset(timeout)
+			f.run(timer, timeout)
 			a.progress(p)
+		case <-f.changed:
+			f.run(timer, timeout)
 		case <-timer.C:
 			req.cancel("no answer in time")
-			return nil, &TimeoutError{Server: s.name, Tool: a.tool, Method: a.method, After: timeout}
+			return reply{}, &TimeoutError{Server: s.name, Tool: a.call.Tool, Method: a.method, After: timeout}
 		case <-ctx.Done():
 			req.cancel("cancelled by the caller")
-			return nil, a.cancelled(ctx)
+			return reply{}, a.cancelled(ctx)
 		}
 	}
 }
@@ -110,7 +152,7 @@ func (s *server) tool(name string) Tool {
 }
 
 func (a asking) cancelled(ctx context.Context) error {
-	return fmt.Errorf("%s: %w", doing(a.server, a.tool, a.method), context.Cause(ctx))
+	return fmt.Errorf("%s: %w", doing(a.call.Server, a.call.Tool, a.method), context.Cause(ctx))
 }
 
 // sendError returns the error of a request that could not be sent, or not wholly.
@@ -121,15 +163,15 @@ func (s *server) sendError(ctx, sending context.Context, a asking, err error) er
 	case ctx.Err() != nil:
 		return a.cancelled(ctx)
 	case sending.Err() != nil:
-		return &TimeoutError{Server: s.name, Tool: a.tool, Method: a.method, After: s.timeout()}
+		return &TimeoutError{Server: s.name, Tool: a.call.Tool, Method: a.method, After: s.timeout()}
 	}
-	return &LostError{Server: s.name, Tool: a.tool, Method: a.method, Reason: s.secret.clean(err.Error())}
+	return &LostError{Server: s.name, Tool: a.call.Tool, Method: a.method, Reason: s.secret.clean(err.Error())}
 }
 
 // progress passes one report on.
 func (a asking) progress(p Progress) {
-	if a.onProgress != nil {
-		a.onProgress(p)
+	if a.call.OnProgress != nil {
+		a.call.OnProgress(p)
 	}
 }
 
@@ -150,21 +192,13 @@ func (s *server) result(sess *session, a asking, r reply) (json.RawMessage, erro
 	var rpc *jsonrpc.Error
 	var auth *authError
 	switch {
-	case errors.Is(r.err, errNotSent):
-		return nil, r.err
 	case errors.As(r.err, &rpc):
-		return nil, &ProtocolError{Server: s.name, Tool: a.tool, Method: a.method, Code: rpc.Code, Message: s.secret.clean(rpc.Message), Data: s.secret.cleanJSON(rpc.Data)}
+		return nil, &ProtocolError{Server: s.name, Tool: a.call.Tool, Method: a.method, Code: rpc.Code, Message: s.secret.clean(rpc.Message), Data: s.secret.cleanJSON(rpc.Data)}
 	case errors.As(r.err, &auth):
 		sess.fail(auth)
 		return nil, &UnavailableError{Server: s.name, Status: NeedsAuth, Reason: s.secret.clean(auth.Error())}
 	case r.err != nil:
-		return nil, &LostError{Server: s.name, Tool: a.tool, Method: a.method, Reason: s.secret.clean(r.err.Error())}
-	}
-	if sess.meta != nil && gjson.GetBytes(r.result, "resultType").Str == "input_required" {
-		return nil, &ProtocolError{
-			Server: s.name, Tool: a.tool, Method: a.method, Code: jsonrpc.CodeInvalidRequest,
-			Message: "the server asks for input from the user before it goes on, which is not supported",
-		}
+		return nil, &LostError{Server: s.name, Tool: a.call.Tool, Method: a.method, Reason: s.secret.clean(r.err.Error())}
 	}
 	return r.result, nil
 }

@@ -25,12 +25,17 @@ func (h *Host) Check() {
 	}
 }
 
-// check asks the server of a session whether it is there, and ends a session
-// whose server does not say so. A local server's process wakes with us.
+// check looks at the session of a remote server: a local server's process wakes
+// with us.
 func (s *server) check(ctx context.Context, sess *session) {
-	if sess.remote == nil {
-		return
+	if sess.remote != nil {
+		s.probe(ctx, sess)
 	}
+}
+
+// probe asks the server of a session whether it is there, and ends a session whose
+// server does not say so.
+func (s *server) probe(ctx context.Context, sess *session) {
 	ctx, cancel := context.WithTimeout(ctx, checkPatience)
 	defer cancel()
 	err := sess.cs.Ping(ctx, nil)

@@ -33,6 +33,9 @@ func (s *server) connect(ctx context.Context, id string) (*session, []Tool, erro
 	if err == nil {
 		tools, err = s.listTools(ctx, sess)
 	}
+	if err == nil {
+		s.setLogLevel(ctx, sess)
+	}
 	if err != nil {
 		crash := sess.process != nil && ctx.Err() == nil
 		if crash {
@@ -76,14 +79,14 @@ func (s *server) explain(ctx context.Context, sess *session, err error) error {
 func (s *server) open(ctx context.Context, sess *session) error {
 	switch s.kind {
 	case "http":
-		remote, err := s.newRemote(ctx, sess.id)
+		remote, err := s.newRemote(ctx, sess)
 		if err != nil {
 			return err
 		}
 		sess.remote = remote
 		return sess.handshake(ctx, s, remote.streamable())
 	case "sse":
-		remote, err := s.newRemote(ctx, sess.id)
+		remote, err := s.newRemote(ctx, sess)
 		if err != nil {
 			return err
 		}
@@ -102,10 +105,22 @@ func (s *server) open(ctx context.Context, sess *session) error {
 }
 
 func (s *server) openWire(ctx context.Context, sess *session, connect func(context.Context) (mcp.Connection, error)) error {
-	transport := &wireTransport{connect: connect, onEnd: sess.fail, saw: func(arrow string, msg jsonrpc.Message) { s.noteMessage(sess.id, arrow, msg) }}
+	transport := &wireTransport{connect: connect, onEnd: sess.fail, saw: func(arrow string, msg jsonrpc.Message) { s.see(sess, arrow, msg) }}
 	err := sess.handshake(ctx, s, transport)
 	sess.wire = transport.wire
 	return err
+}
+
+// see is shown each message that passes over a wire.
+func (s *server) see(sess *session, arrow string, msg jsonrpc.Message) {
+	s.noteMessage(sess.id, arrow, msg)
+	if arrow != receivedArrow {
+		return
+	}
+	sess.hear()
+	if req, ok := msg.(*jsonrpc.Request); ok {
+		sess.mark.request(req)
+	}
 }
 
 // connectSSE opens the stream of events. The SDK ties it to the context it is
@@ -215,7 +230,7 @@ func (s *server) listTools(ctx context.Context, sess *session) ([]Tool, error) {
 	var tools []Tool
 	cursor := ""
 	for range maxPages {
-		raw, err := sess.roundTrip(ctx, "tools/list", params{cursor: cursor})
+		raw, err := sess.roundTrip(ctx, "tools/list", params{cursor: cursor, says: statelessMeta{able: abilities(s.host.opts.Client)}})
 		if isMissing(err) {
 			return nil, nil // a server without tools
 		}

@@ -68,10 +68,11 @@ func (s *server) meaning(ctx context.Context, whole, name string) (string, error
 	case name == "userHome":
 		return os.UserHomeDir()
 	case name == "workspaceFolder":
-		if len(s.host.opts.Roots) == 0 {
+		roots := s.host.roots()
+		if len(roots) == 0 {
 			return "", fmt.Errorf("${workspaceFolder} stands for the first of `roots`, and the configuration has none")
 		}
-		return s.host.opts.Roots[0], nil
+		return roots[0], nil
 	case !named.MatchString(name):
 		if foreign.MatchString(name) {
 			return "", fmt.Errorf("%s is not known here; keep the value in the keychain and write ${keychain:NAME}", whole)

@@ -3,7 +3,6 @@ package servers
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -42,10 +41,12 @@ type remote struct {
 
 	noted func(req *http.Request, resp *http.Response, err error, took time.Duration)
 	body  func(body []byte) // is shown what is sent
+	mark  marker            // of what the server sends to its client
 }
 
 // newRemote resolves the entry's url and headers.
-func (s *server) newRemote(ctx context.Context, connection string) (*remote, error) {
+func (s *server) newRemote(ctx context.Context, sess *session) (*remote, error) {
+	connection := sess.id
 	address, err := s.expand(ctx, "url", s.entry.URL)
 	if err != nil {
 		return nil, err
@@ -54,8 +55,11 @@ func (s *server) newRemote(ctx context.Context, connection string) (*remote, err
 	if err != nil || origin.Host == "" || origin.Scheme != "http" && origin.Scheme != "https" {
 		return nil, fmt.Errorf("reading url: it must be an http or https address")
 	}
-	r := &remote{base: s.host.opts.HTTPClient.Transport, origin: origin, headers: http.Header{}}
+	r := &remote{base: s.host.opts.HTTPClient.Transport, origin: origin, headers: http.Header{}, mark: sess.mark}
 	r.noted = func(req *http.Request, resp *http.Response, err error, took time.Duration) {
+		if err == nil {
+			sess.hear()
+		}
 		s.noteHTTP(connection, req, resp, err, took)
 	}
 	r.body = func(body []byte) { s.noteBody(diagnostics.HTTP, connection, sentArrow, body) }
@@ -102,6 +106,7 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if err == nil {
 		r.note(resp.StatusCode)
+		r.mark.markStream(req.Context(), resp)
 	}
 	return resp, err
 }
@@ -188,15 +193,8 @@ type rawParams struct {
 // MarshalJSON writes the parameters as a wire does. What _meta must hold is the
 // SDK's to say here.
 func (r *rawParams) MarshalJSON() ([]byte, error) {
-	meta, err := json.Marshal(r.GetMeta())
-	if err != nil {
-		return nil, err
-	}
 	p := r.params
-	p.meta, p.progress = nil, false
-	if len(r.GetMeta()) > 0 {
-		p.meta = meta[1 : len(meta)-1]
-	}
+	p.fields, p.progress = r.GetMeta(), false
 	return p.encode(0)
 }
 

@@ -25,7 +25,7 @@ func withCallHeaders(ctx context.Context, method string, p params) context.Conte
 	case "resources/read":
 		name = gjson.GetBytes(p.body, "uri").Str
 	}
-	if name == "" || p.meta == nil {
+	if name == "" || p.fields == nil {
 		return ctx
 	}
 	h := http.Header{}

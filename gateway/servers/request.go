@@ -18,6 +18,10 @@ type Request struct {
 	Server string
 	Method string          // one of Methods
 	Params json.RawMessage // a JSON object, sent as it is; empty means {}
+	// Party and Client are as in Call: who answers what the server asks for before
+	// it answers the request.
+	Party  string
+	Client Client
 }
 
 // Methods are the methods that Host.Request sends.
@@ -77,7 +81,9 @@ func (h *Host) Request(ctx context.Context, r Request) (json.RawMessage, error) 
 	if what := lacking(sess.cs.InitializeResult().Capabilities, r.Method); what != "" {
 		return nil, &LackingError{Server: s.name, What: what}
 	}
-	raw, err := s.ask(ctx, asking{server: s.name, method: r.Method, params: params{body: r.Params}})
+	raw, err := s.ask(ctx, asking{
+		method: r.Method, params: params{body: r.Params}, call: Call{Server: s.name, Party: r.Party, Client: r.Client},
+	})
 	var answer *ProtocolError
 	if errors.As(err, &answer) && answer.Code == jsonrpc.CodeMethodNotFound {
 		err = &LackingError{Server: s.name, What: kindOf(r.Method)}
@@ -122,7 +128,7 @@ func lacking(caps *mcp.ServerCapabilities, method string) string {
 // subscription returns how a subscription is made or ended where the protocol has
 // no requests for that (SEP-2575), else nil: the SDK keeps a stream for each.
 func (sess *session) subscription(method string, p params) func(ctx context.Context) (json.RawMessage, error) {
-	if sess.meta == nil {
+	if !sess.stateless() {
 		return nil
 	}
 	uri, none := gjson.GetBytes(p.body, "uri").Str, json.RawMessage("{}")

@@ -16,6 +16,23 @@ type Call struct {
 	Tool       string          // the server's own name of it
 	Arguments  json.RawMessage // a JSON object; empty means {}
 	OnProgress func(Progress)  // called in order, possibly after Call returned; nil: progress only extends the time-out
+
+	// ID names the call in the record, and Run, Door and Program whose it is; they
+	// are for whoever answers what the server asks because of it (see Origin).
+	ID, Run, Door, Program string
+	// Party names whose call it is, to tell which of several calls in flight belong
+	// together: a session of a door, say. If empty, it belongs with no other.
+	Party string
+	// Client answers what the server asks because of this call, when it is certain
+	// that it was this call, or others of the same Party and Client. If nil, and
+	// whenever it is not certain, Options.Client does.
+	Client Client
+	// LogLevel is the least grave level of messages that OnLog is to be given, as
+	// in LogMessage. If empty, "info". Only servers that speak 2026-07-28 are told.
+	LogLevel string
+	// OnLog is given what the server logs meanwhile, when it is certain that it is
+	// about this call or others of the same party. It must not block. May be nil.
+	OnLog func(LogMessage)
 }
 
 // Progress is what a server reports while a call runs.

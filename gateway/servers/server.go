@@ -32,6 +32,7 @@ type server struct {
 	junk   atomic.Int64
 	wake   chan struct{} // size 1: connect now
 	look   chan struct{} // size 1: see whether the connection is alive; see Host.Check
+	moved  chan struct{} // size 1: the roots have changed
 	ended  chan struct{} // closed when run has returned
 
 	// Set by the host before run starts, under the host's lock.
@@ -58,6 +59,7 @@ func newServer(h *Host, name string, entry config.MCPServer, halted bool) *serve
 		kind:  transportOf(h, name, entry),
 		wake:  make(chan struct{}, 1),
 		look:  make(chan struct{}, 1),
+		moved: make(chan struct{}, 1),
 		ended: make(chan struct{}),
 		live:  Live{Status: Stopped, Since: time.Now()},
 	}
@@ -174,6 +176,7 @@ const relistEvery = 500 * time.Millisecond
 // when the connection is lost or ctx ends.
 func (s *server) keep(ctx context.Context, sess *session) error {
 	changed, quiet := sess.changed, (<-chan time.Time)(nil)
+	sess.setRoots(s.host.roots()) // they may have changed while it was being connected
 	for {
 		select {
 		case <-ctx.Done():
@@ -185,6 +188,8 @@ func (s *server) keep(ctx context.Context, sess *session) error {
 			changed, quiet = nil, time.After(relistEvery)
 		case <-quiet:
 			changed, quiet = sess.changed, nil
+		case <-s.moved:
+			sess.setRoots(s.host.roots())
 		case <-s.look:
 			s.check(ctx, sess)
 		}
@@ -340,6 +345,11 @@ func (s *server) ready(ctx context.Context) (*session, error) {
 	sess, attempt, live := s.session, s.attempt, s.live
 	s.mu.Unlock()
 	switch {
+	case sess != nil && !sess.isLost() && sess.silent():
+		if err := s.sound(ctx, sess); err != nil {
+			return nil, err
+		}
+		return s.ready(ctx)
 	case sess != nil && !sess.isLost():
 		return sess, nil
 	case sess != nil: // lost a moment ago, and the server's goroutine has yet to see it

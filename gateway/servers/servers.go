@@ -89,8 +89,11 @@ type Options struct {
 	// Path is the PATH to look for commands in after our own. If empty, the
 	// login shell is asked for it when a command is not found.
 	Path string
-	// Roots are the directories told to servers that ask for them. The first is
-	// what ${workspaceFolder} stands for.
+	// Client answers what servers ask of their client. If nil, nothing but roots is
+	// answered, unless a call has a client of its own.
+	Client Client
+	// Roots are the directories told to servers that ask for them, until SetRoots
+	// changes them. The first is what ${workspaceFolder} stands for.
 	Roots []string
 }
 
@@ -104,6 +107,7 @@ type Host struct {
 
 	mu      sync.Mutex         // guards the fields below
 	ctx     context.Context    // Run's; nil before
+	dirs    []string           // what Options.Roots or SetRoots said
 	servers map[string]*server // what is wanted
 	last    map[string]*server // by name: the server that was started last
 	stopped map[string]bool    // by name: the user has stopped it
@@ -138,6 +142,7 @@ func New(opts Options) *Host {
 	}
 	return &Host{
 		opts:    opts,
+		dirs:    slices.Clone(opts.Roots),
 		guard:   newGuard(opts.Guard, opts.Records, opts.Logger),
 		paths:   newPathFinder(opts.Path),
 		servers: map[string]*server{},

@@ -1,10 +1,10 @@
 package servers
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net"
 	"os"
 	"strings"
@@ -32,8 +32,12 @@ type session struct {
 	wire    *wire    // nil over streamable HTTP
 	remote  *remote  // nil for a local server
 	process *process // nil for a remote server
-	meta    []byte   // what _meta must hold in each request of our own
-	cancel  func()   // ends what the transport does in the background
+	client  *mcp.Client
+	info    *mcp.Implementation // what we say that we are
+	roots   []string            // that the SDK's client answers with; the server goroutine's own
+	mark    marker              // of what the server sends to its client
+	began   time.Time
+	cancel  func() // ends what the transport does in the background
 
 	calls    context.Context // of all requests that the SDK sends for us; ends with the session
 	endCalls context.CancelFunc
@@ -42,12 +46,17 @@ type session struct {
 	lost     chan struct{} // closed when the connection has ended
 	released chan struct{} // closed when the server has seen that
 
-	lastID atomic.Int64
-	wg     sync.WaitGroup
+	lastID     atomic.Int64
+	lastFlight atomic.Int64
+	heard      atomic.Int64 // nanoseconds from began to when something last came
+	wg         sync.WaitGroup
 
 	mu        sync.Mutex // guards the fields below
 	err       error      // why the connection ended
 	listeners map[int64]chan Progress
+	flights   map[int64]*flight
+	elicited  map[string]elicited // by the elicitation's id
+	asked     chan struct{}       // closed when the server has said whether it is there; nil when it is not asked
 }
 
 // pending is a request that was sent.
@@ -66,6 +75,10 @@ func newSession(id string) *session {
 		lost:      make(chan struct{}),
 		released:  make(chan struct{}),
 		listeners: map[int64]chan Progress{},
+		flights:   map[int64]*flight{},
+		elicited:  map[string]elicited{},
+		mark:      newMarker(),
+		began:     time.Now(),
 	}
 	sess.calls, sess.endCalls = context.WithCancel(context.Background())
 	sess.lastID.Store(firstWireID)
@@ -75,56 +88,31 @@ func newSession(id string) *session {
 // handshake connects the SDK's client over the transport.
 func (sess *session) handshake(ctx context.Context, s *server, t mcp.Transport) error {
 	h := s.host
-	info := &mcp.Implementation{Name: "pointsman", Version: h.opts.Version}
-	caps := &mcp.ClientCapabilities{}
-	announceRoots(caps, h.opts.Roots)
-	client := mcp.NewClient(info, &mcp.ClientOptions{
-		Capabilities:                caps,
-		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { sess.toolsChanged() },
-		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { sess.onProgress(r.Params) },
-		PromptListChangedHandler:    func(context.Context, *mcp.PromptListChangedRequest) { s.tellNotice(PromptsChanged, "") },
-		ResourceListChangedHandler:  func(context.Context, *mcp.ResourceListChangedRequest) { s.tellNotice(ResourcesChanged, "") },
-		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
-			if r.Params != nil {
-				s.tellNotice(ResourceUpdated, r.Params.URI)
-			}
-		},
-	})
-	addRoots(client, h.opts.Roots)
+	sess.info = &mcp.Implementation{Name: "pointsman", Version: h.opts.Version}
+	sess.client = mcp.NewClient(sess.info, s.clientOptions(sess, abilities(h.opts.Client)))
+	sess.setRoots(h.roots())
 	for _, method := range append(Methods(), "tools/call", "tools/list") {
-		if err := mcp.AddSendingCustomMethod[*rawParams, *rawResult](client, rawPrefix+method); err != nil {
+		if err := mcp.AddSendingCustomMethod[*rawParams, *rawResult](sess.client, rawPrefix+method); err != nil {
 			return err
 		}
 	}
 	if _, wired := t.(*wireTransport); !wired {
-		client.AddSendingMiddleware(s.notingMethods(sess.id, sentArrow, receivedArrow))
-		client.AddReceivingMiddleware(s.notingMethods(sess.id, receivedArrow, sentArrow))
+		sess.client.AddSendingMiddleware(s.notingMethods(sess.id, sentArrow, receivedArrow))
+		sess.client.AddReceivingMiddleware(s.notingMethods(sess.id, receivedArrow, sentArrow))
 	}
-	cs, err := client.Connect(ctx, t, nil)
+	cs, err := sess.client.Connect(ctx, t, nil)
 	if err != nil {
 		return err
 	}
 	sess.cs = cs
 	s.secret.setSession(cs.ID())
-	if cs.InitializeResult().ProtocolVersion >= firstStateless {
-		sess.meta, err = requestMeta(info, cs.InitializeResult().ProtocolVersion, len(h.opts.Roots) > 0)
-	}
 	sess.wg.Go(func() { sess.fail(cs.Wait()) })
-	return err
+	return nil
 }
 
-// requestMeta returns the members of _meta that a stateless request must have.
-func requestMeta(info *mcp.Implementation, version string, roots bool) ([]byte, error) {
-	caps := map[string]any{}
-	if roots {
-		caps["roots"] = struct{}{}
-	}
-	meta, err := json.Marshal(map[string]any{
-		mcp.MetaKeyProtocolVersion:    version,
-		mcp.MetaKeyClientInfo:         info,
-		mcp.MetaKeyClientCapabilities: caps,
-	})
-	return bytes.Trim(meta, "{}"), err
+// stateless reports whether each request carries what initialize used to say.
+func (sess *session) stateless() bool {
+	return sess.cs.InitializeResult().ProtocolVersion >= firstStateless
 }
 
 func (sess *session) toolsChanged() {
@@ -193,11 +181,13 @@ func (sess *session) live() Live {
 
 // sendsHeaders reports whether a call's arguments go into headers, too (see
 // withCallHeaders).
-func (sess *session) sendsHeaders() bool { return sess.wire == nil && sess.meta != nil }
+func (sess *session) sendsHeaders() bool { return sess.wire == nil && sess.stateless() }
 
 // begin sends a request of our own.
 func (sess *session) begin(ctx context.Context, method string, p params) (*pending, error) {
-	p.meta = sess.meta
+	if sess.stateless() {
+		p.fields = p.says.fields(sess.info, sess.cs.InitializeResult().ProtocolVersion)
+	}
 	req := &pending{id: sess.lastID.Add(1)}
 	if p.progress {
 		req.progress = sess.listen(req.id)
@@ -232,10 +222,11 @@ func (sess *session) send(ctx context.Context, req *pending, method string, p pa
 func (sess *session) sendHTTP(ctx context.Context, req *pending, method string, p params) {
 	raw := &rawParams{params: p}
 	raw.Meta = mcp.Meta{}
+	maps.Copy(raw.Meta, p.fields)
 	if p.progress {
 		raw.Meta["progressToken"] = req.id
 	}
-	sess.sendBySDK(withCallHeaders(ctx, method, p), req, func(ctx context.Context) (json.RawMessage, error) {
+	sess.sendBySDK(withFlight(withCallHeaders(ctx, method, p), p.flight), req, func(ctx context.Context) (json.RawMessage, error) {
 		res, err := mcp.CallCustomMethod[*rawParams, *rawResult](ctx, sess.cs, rawPrefix+method, raw)
 		if err != nil {
 			return nil, err

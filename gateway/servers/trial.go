@@ -27,7 +27,8 @@ func (h *Host) Try(ctx context.Context, name string, entry config.MCPServer, res
 	if resolve != nil {
 		opts.Resolve = resolve
 	}
-	s := newServer(&Host{opts: opts, guard: h.guard, paths: h.paths}, name, entry, false)
+	opts.Client = nil // it is only tried out: nobody has called it
+	s := newServer(&Host{opts: opts, guard: h.guard, paths: h.paths, dirs: h.roots()}, name, entry, false)
 	if s.kind == "" {
 		return Trial{State: NotConfigured, Error: "the entry has neither command nor url"}
 	}

@@ -169,17 +169,24 @@ type params struct {
 	definition json.RawMessage // of the tool, as the server sent it; or nil
 	arguments  json.RawMessage // a JSON object
 	cursor     string
-	meta       []byte // members that _meta must have, without braces; or nil
-	progress   bool   // ask for progress, with the request's id as token
+	again      repetition
+	flight     int64          // that the request is sent for; or zero
+	says       statelessMeta  // what a stateless server is told
+	fields     map[string]any // that _meta must have; nil but for stateless servers
+	progress   bool           // ask for progress, with the request's id as token
 }
 
 // encode returns the parameters as JSON, the arguments as they are.
 func (p params) encode(id int64) (json.RawMessage, error) {
 	var b bytes.Buffer
-	b.Grow(len(p.arguments) + len(p.meta) + 128)
+	meta, err := members(p.fields)
+	if err != nil {
+		return nil, err
+	}
+	b.Grow(len(p.arguments) + len(meta) + 128)
 	b.WriteByte('{')
 	if p.body != nil {
-		p.meta = appendMeta(p.meta, gjson.GetBytes(p.body, "_meta"))
+		meta = appendMeta(meta, gjson.GetBytes(p.body, "_meta"))
 		writeBody(&b, p.body)
 	}
 	if p.name != "" {
@@ -192,7 +199,8 @@ func (p params) encode(id int64) (json.RawMessage, error) {
 	if p.cursor != "" {
 		writeMember(&b, "cursor", p.cursor)
 	}
-	p.writeMeta(&b, id)
+	p.again.write(&b)
+	p.writeMeta(&b, meta, id)
 	b.WriteByte('}')
 	return b.Bytes(), nil
 }
@@ -228,13 +236,13 @@ func appendMeta(meta []byte, given gjson.Result) []byte {
 	return b.Bytes()[1:]
 }
 
-func (p params) writeMeta(b *bytes.Buffer, id int64) {
-	if len(p.meta) == 0 && !p.progress {
+func (p params) writeMeta(b *bytes.Buffer, meta []byte, id int64) {
+	if len(meta) == 0 && !p.progress {
 		return
 	}
 	writeComma(b)
 	b.WriteString(`"_meta":{`)
-	b.Write(p.meta)
+	b.Write(meta)
 	if p.progress {
 		writeComma(b)
 		b.WriteString(`"progressToken":`)
