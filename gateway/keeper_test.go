@@ -85,23 +85,26 @@ func TestDiagnosticsOverHTTP(t *testing.T) {
 	}
 }
 
-// What is to be confined is not started unconfined.
-func TestSandboxForAllKeepsServersFromStarting(t *testing.T) {
-	d := newDesk(t, "sandbox: {enabled: true}\nmcpServers:\n  plain: {command: sleep, args: ['60']}\n  free: {command: sleep, args: ['60'], sandbox: {enabled: false}, startTimeout: 100}\n", nil)
+// The sandbox for all confines each server that has none of its own, also one that
+// is only tried out. None of these ever answers.
+func TestSandboxForAll(t *testing.T) {
+	const never = "command: sleep, args: ['60'], startTimeout: 200"
+	d := newDesk(t, "sandbox: {enabled: true}\nmcpServers:\n  plain: {"+never+"}\n  free: {"+never+", sandbox: {enabled: false}}\n", nil)
 	all := func() []servers.Status { return d.Servers() }
 	state := func(name string) servers.Live {
 		at := slices.IndexFunc(all(), func(s servers.Status) bool { return s.Name == name })
 		return all()[at].Live
 	}
 	d.await(t, "both have failed", func() bool { return state("plain").Status == servers.Failed && state("free").Status == servers.Failed })
-	if got := state("plain").Error; !strings.Contains(got, "sandbox") {
+	if got := state("plain").Error; !strings.Contains(got, "`sandbox`") {
 		t.Errorf("the confined one says %s", got)
 	}
-	if got := state("free").Error; !strings.Contains(got, "startTimeout") {
+	if got := state("free").Error; !strings.Contains(got, "startTimeout") || strings.Contains(got, "`sandbox`") {
 		t.Errorf("the free one says %s", got)
 	}
 	w := window(t, d)
-	if trial, err := w.TestServer(t.Context(), "new", config.MCPServer{Command: "sleep", Args: []string{"60"}}, nil); err != nil || !strings.Contains(trial.Error, "sandbox") {
+	entry := config.MCPServer{Command: "sleep", Args: []string{"60"}, StartTimeout: 200}
+	if trial, err := w.TestServer(t.Context(), "new", entry, nil); err != nil || !strings.Contains(trial.Error, "`sandbox`") {
 		t.Errorf("a trial says %+v, %v", trial, err)
 	}
 }

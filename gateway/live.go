@@ -3,7 +3,6 @@ package gateway
 import (
 	"fmt"
 	"log/slog"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -86,19 +85,6 @@ func (g *Gateway) apply(cfg *config.Config) error {
 	}
 	g.noteChange()
 	return nil
-}
-
-// confined returns the server entries, those without a sandbox of their own with
-// the one that is set for all.
-func confined(cfg *config.Config) map[string]config.MCPServer {
-	entries := maps.Clone(cfg.MCPServers)
-	for name, entry := range entries {
-		if entry.Sandbox == nil && cfg.Sandbox.Enabled {
-			entry.Sandbox = &cfg.Sandbox
-			entries[name] = entry
-		}
-	}
-	return entries
 }
 
 // routerOptions are what every router of ours needs from outside.

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"pointsman/approvals"
+	"pointsman/gateway/servers/sandbox"
 )
 
 // spellings returns what text becomes in the hands of those who may get it: as
@@ -174,9 +175,6 @@ func slashes(path string) string {
 	return strings.ToLower(strings.ReplaceAll(filepath.Clean(strings.ReplaceAll(path, `\`, "/")), `\`, "/"))
 }
 
-// maxLinks is how many symbolic links are followed in a path.
-const maxLinks = 40
-
 // resolved follows the symbolic links in a path, also those that lead to
 // something that does not exist yet. A path it cannot follow is returned clean.
 func resolved(path string) string {
@@ -184,27 +182,7 @@ func resolved(path string) string {
 	if remote(path) || strings.ContainsRune(path, 0) {
 		return path
 	}
-	for range maxLinks {
-		dir, rest := path, ""
-		for {
-			if real, err := filepath.EvalSymlinks(dir); err == nil {
-				return filepath.Join(real, rest)
-			}
-			if target, err := os.Readlink(dir); err == nil {
-				if !filepath.IsAbs(target) {
-					target = filepath.Join(resolved(filepath.Dir(dir)), target)
-				}
-				path = filepath.Join(target, rest)
-				break
-			}
-			parent := filepath.Dir(dir)
-			if parent == dir {
-				return path
-			}
-			dir, rest = parent, filepath.Join(filepath.Base(dir), rest)
-		}
-	}
-	return path
+	return sandbox.Real(path)
 }
 
 // remote reports whether path is another machine's. It is not looked up:

@@ -24,6 +24,7 @@ if [ "${1:-all}" = all ]; then
 		for program in Xvfb openbox xfce4-panel dbus-run-session gnome-keyring-daemon gdbus xdotool xclip secret-tool xev; do
 			have "$program" || { want desktop; break; }
 		done
+		have bwrap || want sandbox
 	fi
 fi
 if [ "${1:-}" = windows ]; then
@@ -39,6 +40,7 @@ for m in $missing $wanted; do
 	node) packages="$packages nodejs npm" ;;
 	mingw) packages="$packages gcc-mingw-w64-x86-64" ;;
 	headers) packages="$packages libgl1-mesa-dev xorg-dev" ;;
+	sandbox) packages="$packages bubblewrap" ;;
 	desktop) packages="$packages xvfb openbox xfce4-panel xfconf dbus libglib2.0-bin gnome-keyring libsecret-tools xdotool xclip x11-utils imagemagick libgl1-mesa-dri fonts-dejavu-core fonts-droid-fallback" ;;
 	esac
 done

@@ -33,8 +33,18 @@ func (v *validator) servers(c *Config) {
 			v.fault(path+".workingDirectory", "differs from cwd, which is another name of the same setting; keep one of them")
 		}
 		v.signIn(path, s)
+		v.sandbox(path+".sandbox", s, c.Sandbox)
 	}
 	v.disabledServers(c)
+}
+
+// sandbox warns of an entry's own sandbox that does not say whether it is one: it
+// takes the place of the one for all, and confines nothing.
+func (v *validator) sandbox(path string, s MCPServer, all Sandbox) {
+	if s.Sandbox == nil || s.Sandbox.Enabled || !all.Enabled || v.decoded == nil || v.decoded.places[path+".enabled"] != nil {
+		return
+	}
+	v.fault(path, "takes the place of the sandbox for all servers, and is not enabled: this server is not confined; add enabled: true or false").Warning = true
 }
 
 // scopeToken is a scope as RFC 6749 (section 3.3) has it.

@@ -119,6 +119,7 @@ func TestCheckWarnings(t *testing.T) {
 		{"literal environment", "mcpServers:\n  gh: {command: x, env: {GITHUB_TOKEN: ghp_abcdefghijklmnop, NODE_ENV: production}}\n", []string{"keys set GITHUB_TOKEN"}},
 		{"password in an address", "providers: {corp: {base_url: 'https://me:pw@corp/v1'}}\n", []string{"user name or password"}},
 		{"disabled server that is not there", "mcpServers: {github: {command: x}}\ndisabledMcpServers: [github, githib]\n", []string{`did you mean "github"?`}},
+		{"sandbox of its own that confines nothing", "sandbox: {enabled: true}\nmcpServers:\n  a: {command: x, sandbox: {network: {allowOutbound: true}}}\n  b: {command: x, sandbox: {enabled: false}}\n", []string{"mcpServers.a.sandbox: takes the place"}},
 		{"variables", "mcpServers:\n  gh: {command: x, env: {GITHUB_TOKEN: $GH_TOKEN, API_KEY: '${KEY}'}, headers: {}}\n", nil},
 		{"text that ends in what could be a variable", "mcpServers:\n  gh: {command: x, env: {GITHUB_TOKEN: 'ghp_efghijklmnop$QRST'}}\n", []string{"keys set GITHUB_TOKEN"}},
 		{"references", "providers: {openai: {api_key: keychain:openai}, groq: {api_key: os.environ/G}, corp: {base_url: 'http://h', api_key: '${env:X}'}}\n", nil},

@@ -134,19 +134,27 @@ func writeFile(path string, data []byte) error {
 // socketPath is where the control socket goes: the runtime directory, or a
 // short folder of ours when that path is too long for a socket.
 func socketPath(home config.Home) (string, error) {
-	path := filepath.Join(home.Runtime, "control.sock")
-	if len(path) <= maxSocketPath {
+	dir := SocketFolder(home)
+	path := filepath.Join(dir, "control.sock")
+	if dir == home.Runtime {
 		return path, nil
 	}
-	sum := sha256.Sum256([]byte(home.Runtime))
-	dir := filepath.Join(os.TempDir(), fmt.Sprintf("pointsman-%x", sum[:6]))
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", fmt.Errorf("making a folder for the control socket: %w", err)
 	}
 	if err := ownPrivate(dir); err != nil {
 		return "", err
 	}
-	return filepath.Join(dir, "control.sock"), nil
+	return path, nil
+}
+
+// SocketFolder returns the folder of the control socket, which may not be there.
+func SocketFolder(home config.Home) string {
+	if len(filepath.Join(home.Runtime, "control.sock")) <= maxSocketPath {
+		return home.Runtime
+	}
+	sum := sha256.Sum256([]byte(home.Runtime))
+	return filepath.Join(os.TempDir(), fmt.Sprintf("pointsman-%x", sum[:6]))
 }
 
 // Dial returns a client of the running resident, or ErrNoResident.

@@ -15,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"pointsman/gateway/servers/diagnostics"
+	"pointsman/gateway/servers/sandbox"
 )
 
 // maxPages bounds the pages of a tool list that are asked for.
@@ -71,7 +72,7 @@ func (s *server) explain(ctx context.Context, sess *session, err error) error {
 	if line := s.stderr.last(); line != "" {
 		err = fmt.Errorf("%w; its last line on stderr: %s", err, line)
 	}
-	return err
+	return s.explainConfined(err)
 }
 
 // open makes the connection and shakes hands. What it has made when it fails is
@@ -145,6 +146,7 @@ func (s *server) startStdio(ctx context.Context, sess *session) (mcp.Connection,
 	if err != nil {
 		return nil, err
 	}
+	process.confined = s.confined()
 	process.told = func(what string) { s.note(diagnostics.Debug, diagnostics.Lifecycle, sess.id, "%s", what) }
 	s.note(diagnostics.Debug, diagnostics.Lifecycle, sess.id, "started %s as process %d", cmd.Path, cmd.Process.Pid)
 	sess.process = process
@@ -157,14 +159,15 @@ func (s *server) startStdio(ctx context.Context, sess *session) (mcp.Connection,
 
 // command returns the entry's command, its references resolved, ready to start.
 func (s *server) command(ctx context.Context) (*exec.Cmd, error) {
-	if s.entry.Sandbox != nil && s.entry.Sandbox.Enabled { // never run unconfined what is to be confined
-		return nil, errors.New("its `sandbox` is enabled, and this version cannot confine a server: it is not started; set sandbox.enabled to false to run it unconfined")
-	}
-	env, path, err := s.environment(ctx)
+	dir, err := s.directory(ctx)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := s.directory(ctx)
+	box, err := s.box(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	env, path, err := s.environment(ctx, box)
 	if err != nil {
 		return nil, err
 	}
@@ -185,13 +188,20 @@ func (s *server) command(ctx context.Context) (*exec.Cmd, error) {
 		args = append(args, arg)
 	}
 	mark := guardMark + "=" + s.host.guard.mark
-	return &exec.Cmd{Path: file, Args: args, Dir: dir, Env: append(env, "PATH="+path, mark)}, nil
+	cmd := &exec.Cmd{Path: file, Args: args, Dir: dir, Env: append(env, "PATH="+path, mark)}
+	if box != nil {
+		err = box.Confine(cmd)
+	}
+	return cmd, err
 }
 
 // environment returns what the server inherits and what its entry sets, and the
-// PATH that the entry sets, or "".
-func (s *server) environment(ctx context.Context) (env []string, path string, err error) {
+// PATH that the entry sets, or "". box is nil when it is not confined.
+func (s *server) environment(ctx context.Context, box *sandbox.Box) (env []string, path string, err error) {
 	env = inherited()
+	if box != nil {
+		env = append(env, box.Env()...)
+	}
 	for name, ref := range s.entry.Env {
 		value, err := s.expandSecret(ctx, "env "+name, string(ref))
 		if err != nil {

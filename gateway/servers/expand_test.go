@@ -16,6 +16,11 @@ import (
 // expanding is a host whose references stand for something.
 func expanding(t *testing.T, entry config.MCPServer, roots ...string) *harness {
 	t.Helper()
+	return expandingWith(t, servers.Options{Roots: roots}, entry)
+}
+
+func expandingWith(t *testing.T, opts servers.Options, entry config.MCPServer) *harness {
+	t.Helper()
 	variables := map[string]string{"TOKEN": "tok-0123456789", "FAKE": self(t), "DIR": "sub", "SHELLISH": "$TOKEN ${TOKEN}"}
 	keychain := secrets.Memory()
 	if err := keychain.Set(t.Context(), "github", "gh-0123456789"); err != nil {
@@ -23,7 +28,8 @@ func expanding(t *testing.T, entry config.MCPServer, roots ...string) *harness {
 	}
 	lookup := func(name string) (string, bool) { value, ok := variables[name]; return value, ok }
 	resolver := secrets.NewResolver(keychain, lookup, nil)
-	return start(t, servers.Options{Resolve: resolver.Resolve, Roots: roots}, map[string]config.MCPServer{"fake": entry})
+	opts.Resolve = resolver.Resolve
+	return start(t, opts, map[string]config.MCPServer{"fake": entry})
 }
 
 func TestReferencesInEnv(t *testing.T) {
@@ -93,7 +99,6 @@ func TestReferenceThatStandsForNothing(t *testing.T) {
 			*e = config.MCPServer{URL: "http://127.0.0.1:1/mcp", Headers: map[string]config.Secret{"X": "$NOPE"}}
 		}, []string{"header X", "NOPE"}},
 		{"url", func(e *config.MCPServer) { *e = config.MCPServer{URL: "http://127.0.0.1:1/${NOPE}"} }, []string{"url", "NOPE"}},
-		{"sandbox", func(e *config.MCPServer) { e.Sandbox = &config.Sandbox{Enabled: true} }, []string{"sandbox", "not started"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"pointsman/gateway/config"
 	"pointsman/gateway/servers"
 )
 
@@ -259,9 +261,35 @@ func (f *fake) call(req request) {
 			fmt.Fprintln(f.out, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		}
 		f.answer(req, `{"content":[]}`)
+	case "sh":
+		f.answer(req, fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, shell(req.Params.Arguments)))
 	default:
 		f.misbehave(req)
 	}
+}
+
+// shell runs the argument line, or connects when it is "net ADDRESS", and tells
+// whether that failed.
+func shell(arguments json.RawMessage) string {
+	var args struct {
+		Line string `json:"line"`
+	}
+	if err := json.Unmarshal(arguments, &args); err != nil {
+		return err.Error()
+	}
+	if address, ok := strings.CutPrefix(args.Line, "net "); ok {
+		conn, err := net.DialTimeout("tcp", address, time.Second)
+		if err != nil {
+			return "failed: " + err.Error()
+		}
+		conn.Close()
+		return "connected"
+	}
+	out, err := exec.Command("sh", "-c", args.Line).CombinedOutput()
+	if err != nil {
+		return string(out) + "failed: " + err.Error()
+	}
+	return string(out)
 }
 
 // misbehave answers calls as no server should.
@@ -327,8 +355,13 @@ func runDoomedHost() {
 	if opts.Records == "" {
 		opts.Guard = []string{exe, "guard"}
 	}
+	entries := doomedEntries(exe, os.Getenv("FAKE_LOG"))
+	if dir := os.Getenv("FAKE_CONFINED"); dir != "" {
+		opts.Sandbox.Dir = filepath.Join(dir, "sandbox")
+		entries = confinedEntries(dir)
+	}
 	host := servers.New(opts)
-	host.Apply(doomedEntries(exe, os.Getenv("FAKE_LOG")), nil)
+	host.Apply(entries, nil)
 	go host.Run(context.Background())
 	for {
 		ready := 0
@@ -337,12 +370,21 @@ func runDoomedHost() {
 				ready++
 			}
 		}
-		if ready == 2 {
+		if ready == len(entries) {
 			fmt.Println("ready")
 			select {}
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// confinedEntries is a confined server in dir that ends for KILL alone, with a child that
+// has left its session. The folder's name is in the command lines of both.
+func confinedEntries(dir string) map[string]config.MCPServer {
+	return map[string]config.MCPServer{"doomed": {
+		Command: "sh", Cwd: dir, Sandbox: &config.Sandbox{Enabled: true}, Env: map[string]config.Secret{fakeMode: "stubborn"},
+		Args: []string{"-c", `trap "" HUP TERM; setsid sh -c 'trap "" HUP TERM; while :; do sleep 0.1; done' ` + dir + ` </dev/null >/dev/null 2>&1 & ./server; true`, dir},
+	}}
 }
 
 // processesIn returns the running processes whose pids are written in the

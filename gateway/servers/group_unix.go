@@ -5,6 +5,8 @@ package servers
 import (
 	"os/exec"
 	"syscall"
+
+	"pointsman/gateway/servers/sandbox"
 )
 
 // group is a process group, by the pid of its leader.
@@ -28,3 +30,14 @@ func (g group) terminate() { _ = syscall.Kill(-g.pgid, syscall.SIGTERM) }
 func (g group) kill() { _ = syscall.Kill(-g.pgid, syscall.SIGKILL) }
 
 func (g group) close() {}
+
+// terminateInner asks the command to end that the process with this pid confines,
+// and reports whether it is in another group than that process.
+func terminateInner(pid int) bool {
+	inner := sandbox.Inner(pid)
+	if inner <= 1 {
+		return false
+	}
+	group{pgid: inner}.terminate()
+	return true
+}

@@ -120,9 +120,9 @@ func isExecutable(file string) bool {
 }
 
 func expandHome(path string) string {
-	rest, ok := strings.CutPrefix(path, "~/")
+	rest, ok := strings.CutPrefix(path, "~")
 	home, err := os.UserHomeDir()
-	if !ok || err != nil {
+	if !ok || err != nil || rest != "" && rest[0] != '/' {
 		return path
 	}
 	return filepath.Join(home, rest)

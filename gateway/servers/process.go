@@ -19,17 +19,18 @@ const (
 
 // process is a running stdio server: a group of processes of its own.
 type process struct {
-	cmd    *exec.Cmd
-	group  group
-	guard  *guard
-	told   func(what string) // is told of what is done to end it
-	stdin  *os.File          // our ends of its pipes
-	stdout *os.File
-	stderr *os.File
-	exited chan struct{} // closed when the leader was waited for
-	err    error         // how the leader ended; read after exited
-	wg     sync.WaitGroup
-	once   sync.Once // stops once
+	cmd      *exec.Cmd
+	group    group
+	guard    *guard
+	told     func(what string) // is told of what is done to end it
+	confined bool              // what was started confines the server, and is not the server itself
+	stdin    *os.File          // our ends of its pipes
+	stdout   *os.File
+	stderr   *os.File
+	exited   chan struct{} // closed when the leader was waited for
+	err      error         // how the leader ended; read after exited
+	wg       sync.WaitGroup
+	once     sync.Once // stops once
 }
 
 // startProcess starts cmd in a group of its own, known to the guard, its stderr
@@ -116,7 +117,7 @@ func (p *process) stop() {
 		p.stdin.Close()
 		if !p.goneWithin(stdinGrace) {
 			p.told("it did not end by itself: TERM")
-			p.group.terminate()
+			p.terminate()
 			if !p.goneWithin(termGrace) {
 				p.told("it did not end: KILL")
 				p.group.kill()
@@ -129,6 +130,14 @@ func (p *process) stop() {
 		p.wg.Wait()
 		p.told("its processes have ended")
 	})
+}
+
+// terminate asks the server to end. A confined one is told itself: what confines
+// it would end at once, and end it without asking.
+func (p *process) terminate() {
+	if !p.confined || !terminateInner(p.cmd.Process.Pid) {
+		p.group.terminate()
+	}
 }
 
 // goneWithin reports whether every process of the group is gone within d.

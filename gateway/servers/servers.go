@@ -44,6 +44,7 @@ import (
 
 	"pointsman/gateway/config"
 	"pointsman/gateway/servers/diagnostics"
+	"pointsman/gateway/servers/sandbox"
 )
 
 // Options configures a Host.
@@ -79,6 +80,9 @@ type Options struct {
 	// Bundled are servers of our own that are there while an entry of that name
 	// has the type builtin.
 	Bundled map[string]func(ctx context.Context) (mcp.Transport, error)
+	// Sandbox is what confined servers have in common. If zero, none can be
+	// confined, and those that are to be do not start.
+	Sandbox sandbox.Options
 	// OnChange is called, without locks held, when a status or a tool list may
 	// have changed.
 	OnChange func()

@@ -1,0 +1,363 @@
+package servers_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pointsman/gateway/config"
+	"pointsman/gateway/servers"
+	"pointsman/gateway/servers/sandbox"
+)
+
+// needsSandbox skips a test where nothing can be confined. In CI it must be.
+func needsSandbox(t *testing.T) {
+	t.Helper()
+	err := exec.Command("bwrap", "--unshare-user", "--ro-bind", "/", "/", "true").Run()
+	if err != nil && os.Getenv("CI") != "" {
+		t.Fatalf("bubblewrap has to work in CI: %v", err)
+	} else if err != nil {
+		t.Skipf("bubblewrap does not work here: %v", err)
+	}
+}
+
+// room is a disk of a user: a home with secrets, Pointsman's own folder, and a
+// project.
+type room struct {
+	t                       *testing.T
+	home, own, project, tmp string
+}
+
+func newRoom(t *testing.T) *room {
+	needsSandbox(t)
+	top, err := os.MkdirTemp("/var/tmp", "pointsman-sandbox-") // not where a sandbox is empty anyway
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(top) })
+	r := &room{t: t, home: filepath.Join(top, "home")}
+	r.own, r.project = filepath.Join(r.home, ".config", "pointsman"), filepath.Join(r.home, "project")
+	t.Setenv("HOME", r.home)
+	for path, text := range map[string]string{
+		".config/pointsman/config.yaml": "key: sk-own",
+		".config/pointsman/state/x":     "sk-state",
+		".ssh/id_ed25519":               "sk-ssh",
+		".local/share/keyrings/login":   "sk-keyring",
+		"notes.txt":                     "plain",
+		"deny/secret":                   "sk-denied",
+		"project/main.go":               "package main",
+		"project/.env":                  "sk-env",
+		"project/sub/keys":              "sk-sub",
+	} {
+		r.write(path, text)
+	}
+	if err := os.Symlink(filepath.Join(r.home, "deny"), filepath.Join(r.home, "link")); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r *room) write(path, text string) {
+	r.t.Helper()
+	path = filepath.Join(r.home, path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// host runs the fake server with this sandbox; nil means none.
+func (r *room) host(box *config.Sandbox, edit func(*config.MCPServer)) *harness {
+	r.t.Helper()
+	entry := fakeServer(r.t, "normal")
+	entry.Sandbox = box
+	if edit != nil {
+		edit(&entry)
+	}
+	return start(r.t, servers.Options{Sandbox: r.options(), Guard: guardCommand(r.t)}, map[string]config.MCPServer{"fake": entry})
+}
+
+func (r *room) options() sandbox.Options {
+	return sandbox.Options{Own: []string{r.own}, Dir: filepath.Join(r.own, "state", "sandbox")}
+}
+
+// sh runs a line of shell inside the server's process and returns what it printed.
+func (h *harness) sh(line string) string {
+	h.t.Helper()
+	args, _ := json.Marshal(map[string]string{"line": line})
+	return strings.TrimSpace(h.text("fake", "sh", string(args)))
+}
+
+// The three things that a sandbox is for, and that each is possible without one.
+func TestSandboxConfines(t *testing.T) {
+	r := newRoom(t)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	attempts := map[string]string{
+		"read a denied secret": "cat " + r.home + "/deny/secret",
+		"read our own file":    "cat " + r.own + "/config.yaml",
+		"write outside":        "echo x > " + r.home + "/outside",
+		"reach the network":    "net " + ln.Addr().String(),
+	}
+	free := r.host(nil, nil)
+	for name, line := range attempts {
+		if got := free.sh(line); strings.Contains(got, "failed") {
+			t.Errorf("%s, unconfined: %s", name, got)
+		}
+	}
+	free.stop()
+	if err := os.Remove(filepath.Join(r.home, "outside")); err != nil {
+		t.Fatal(err)
+	}
+	box := r.host(&config.Sandbox{Enabled: true, Filesystem: config.SandboxFilesystem{DenyRead: []string{"~/deny"}}}, nil)
+	for name, line := range attempts {
+		if got := box.sh(line); !strings.Contains(got, "failed") || strings.Contains(got, "sk-") {
+			t.Errorf("%s, confined: %s", name, got)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(r.home, "outside")); err == nil {
+		t.Error("it has written outside")
+	}
+	if got := box.sh("cat " + r.home + "/notes.txt"); got != "plain" {
+		t.Errorf("what is no secret is %s", got)
+	}
+}
+
+func TestSandboxRules(t *testing.T) {
+	r := newRoom(t)
+	const failed = "failed"
+	tests := []struct {
+		name  string
+		write []string
+		deny  []string
+		cwd   string
+		line  string // HOME stands for the home
+		want  string // is in what it prints
+	}{
+		{"working directory", nil, nil, "~/project", "echo x > made; cat made", "x"},
+		{"home as working directory", nil, nil, "${userHome}", "echo x > HOME/.bashrc", failed},
+		{"allowed folder", []string{"~/project/sub"}, nil, "", "echo x > HOME/project/sub/made; cat HOME/project/sub/made", "x"},
+		{"beside an allowed folder", []string{"~/project/sub"}, nil, "", "echo x > HOME/project/made", failed},
+		{"allowed file", []string{"~/notes.txt"}, nil, "", "echo x >> HOME/notes.txt; cat HOME/notes.txt", "plainx"},
+		{"relative to the working directory", nil, []string{".env"}, "~/project", "cat .env", failed},
+		{"denied through a link", nil, []string{"~/link"}, "", "cat HOME/deny/secret", failed},
+		{"denied, asked through a link", nil, []string{"~/deny"}, "", "cat HOME/link/secret", failed},
+		{"denied file", nil, []string{"~/deny/secret"}, "", "cat HOME/deny/secret", failed},
+		{"a link out of the working directory", nil, []string{"~/deny"}, "~/project", "ln -s HOME/deny away; cat away/secret", failed},
+		{"all is allowed, but ours", []string{"/"}, nil, "", "cat HOME/.config/pointsman/config.yaml", failed},
+		{"all is allowed, and ours is not written", []string{"/"}, nil, "", "echo x > HOME/.config/pointsman/config.yaml", failed},
+		{"ours is not moved away", []string{"~"}, nil, "", "mv HOME/.config HOME/moved", failed},
+		{"ours is not moved away, nor with all allowed", []string{"/"}, nil, "", "mv HOME/.config HOME/moved", failed},
+		{"a denied file is not moved", []string{"~/project"}, []string{"~/project/sub/keys"}, "", "mv HOME/project/sub HOME/project/was; cat HOME/project/was/keys", failed},
+		{"the keychain", []string{"/"}, nil, "", "cat HOME/.local/share/keyrings/login", failed},
+		{"credentials", nil, nil, "", "cat HOME/.ssh/id_ed25519", failed},
+		{"credentials that are opened", []string{"~/.ssh"}, nil, "", "cat HOME/.ssh/id_ed25519", "sk-ssh"},
+		{"denied in what is allowed", []string{"~/project"}, []string{"~/project/sub"}, "", "cat HOME/project/sub/keys", failed},
+		{"other processes", nil, nil, "", "cat /proc/[0-9]*/environ | tr '\\000' '\\n' | grep SECRET_OF_THE_HOST", failed},
+		{"the host's /tmp", nil, nil, "", "test -e /tmp/pointsman-sandbox-marker", failed},
+		{"a /tmp of its own", nil, nil, "", "echo x > $TMPDIR/made; cat /tmp/made", "x"},
+		{"a folder for caches", nil, nil, "", "mkdir -p $npm_config_cache; echo x > $npm_config_cache/made; cat $XDG_CACHE_HOME/npm/made", "x"},
+		{"the session's sockets", nil, nil, "", "ls /run/user", failed},
+	}
+	t.Setenv("SECRET_OF_THE_HOST", "sk-host")
+	marker := "/tmp/pointsman-sandbox-marker"
+	if err := os.WriteFile(marker, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(marker) })
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			box := &config.Sandbox{Enabled: true, Filesystem: config.SandboxFilesystem{AllowWrite: test.write, DenyRead: test.deny}}
+			h := (&room{t: t, home: r.home, own: r.own}).host(box, func(e *config.MCPServer) { e.Cwd = test.cwd })
+			got := h.sh(strings.ReplaceAll(test.line, "HOME", r.home))
+			if !strings.Contains(got, test.want) || test.want == failed && strings.Contains(got, "sk-") {
+				t.Errorf("%s prints %q, want %q", test.line, got, test.want)
+			}
+		})
+	}
+}
+
+// What is denied and not there yet is not seen when it appears.
+func TestSandboxHidesWhatAppears(t *testing.T) {
+	r := newRoom(t)
+	box := r.host(&config.Sandbox{Enabled: true, Filesystem: config.SandboxFilesystem{DenyRead: []string{"~/later/secret", "~/deny/secret"}}}, nil)
+	box.awaitState("fake", servers.Connected)
+	r.write("later/secret", "sk-later")
+	r.write("deny/new", "sk-new")
+	if err := os.Rename(filepath.Join(r.home, "deny/new"), filepath.Join(r.home, "deny/secret")); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"later/secret", "deny/secret"} {
+		if got := box.sh("cat " + r.home + "/" + path); strings.Contains(got, "sk-") {
+			t.Errorf("%s is %s", path, got)
+		}
+	}
+}
+
+// Rules that cannot be followed keep the server from starting, and say why.
+func TestSandboxThatCannotBe(t *testing.T) {
+	r := newRoom(t)
+	tests := []struct {
+		name        string
+		write, deny []string
+		cwd         string
+		want        []string
+	}{
+		{"nothing to write", []string{"~/no/such"}, nil, "", []string{"allowWrite", "no/such", "not there"}},
+		{"ours", []string{"~/.config/pointsman/state"}, nil, "", []string{"cannot be opened", "hidden"}},
+		{"denied", []string{"~/deny/in"}, []string{"~/deny"}, "", []string{"allowWrite", "not there"}},
+		{"allowed and denied", []string{"~/deny"}, []string{"~/deny"}, "", []string{"cannot be opened", "hidden"}},
+		{"a working directory that is denied", nil, []string{"~/project"}, "~/project", []string{"hidden"}},
+		{"a program that is denied", nil, []string{filepath.Dir(self(t))}, "", []string{"its program", "hidden"}},
+		{"a pattern", nil, []string{"~/*.key"}, "", []string{"denyRead[0]", "patterns"}},
+		{"missing where it may write", nil, []string{"later"}, "~/project", []string{"not there", "may write"}},
+		{"a device", []string{"/dev"}, nil, "", []string{"no place on a disk"}},
+		{"empty", []string{""}, nil, "", []string{"allowWrite[0]", "empty"}},
+		{"nothing meant", []string{"$NOPE"}, nil, "", []string{"allowWrite[0]", "NOPE"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			box := &config.Sandbox{Enabled: true, Filesystem: config.SandboxFilesystem{AllowWrite: test.write, DenyRead: test.deny}}
+			entry := fakeServer(t, "normal")
+			entry.Sandbox, entry.Cwd = box, test.cwd
+			h := expandingWith(t, servers.Options{Sandbox: r.options()}, entry)
+			got := h.awaitState("fake", servers.Failed).Live.Error
+			for _, part := range test.want {
+				if !strings.Contains(got, part) {
+					t.Errorf("the error lacks %q: %s", part, got)
+				}
+			}
+		})
+	}
+}
+
+func TestSandboxWithNetwork(t *testing.T) {
+	r := newRoom(t)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	box := r.host(&config.Sandbox{Enabled: true, Network: config.SandboxNetwork{AllowOutbound: true}}, nil)
+	if got := box.sh("net " + ln.Addr().String()); strings.Contains(got, "failed") {
+		t.Error(got)
+	}
+}
+
+// Without what confines, nothing is started.
+func TestSandboxWithoutItsTool(t *testing.T) {
+	r := newRoom(t)
+	t.Setenv("PATH", t.TempDir())
+	h := start(t, servers.Options{Sandbox: r.options()}, map[string]config.MCPServer{
+		"fake": {Command: self(t), Env: map[string]config.Secret{fakeMode: "normal"}, Sandbox: &config.Sandbox{Enabled: true}},
+	})
+	if got := h.awaitState("fake", servers.Failed).Live.Error; !strings.Contains(got, "bubblewrap") || !strings.Contains(got, "not started") {
+		t.Errorf("the error says %s", got)
+	}
+}
+
+// A confined server is asked to end before it is ended, and nothing of it is left,
+// whether we stop it or are killed.
+func TestSandboxEnds(t *testing.T) {
+	r := newRoom(t)
+	said := filepath.Join(r.project, "ended")
+	if out, err := exec.Command("cp", self(t), r.project+"/server").CombinedOutput(); err != nil {
+		t.Fatalf("%s", out)
+	}
+	box := r.host(&config.Sandbox{Enabled: true}, func(e *config.MCPServer) {
+		e.Cwd = r.project
+		e.Command, e.Args = "sh", []string{"-c", `trap 'echo asked > ended; exit 0' TERM; sleep 3000 & ./server; while :; do sleep 0.05; done`}
+	})
+	box.awaitState("fake", servers.Connected)
+	began := time.Now()
+	box.stop()
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if data, err := os.ReadFile(said); err != nil || string(data) != "asked\n" {
+		t.Errorf("it was not asked to end: %q, %v", data, err)
+	}
+	if out, _ := exec.Command("pgrep", "-fx", "sleep 3000").Output(); len(out) > 0 {
+		t.Errorf("it has left processes: %s", out)
+	}
+}
+
+func TestKillingTheHostEndsTheConfined(t *testing.T) {
+	r := newRoom(t)
+	if out, err := exec.Command("cp", self(t), r.project+"/server").CombinedOutput(); err != nil {
+		t.Fatalf("%s", out)
+	}
+	for name, env := range map[string]string{"with its guard": "", "with neither guard nor records": "FAKE_RECORDS=" + r.home + "/records"} {
+		t.Run(name, func(t *testing.T) {
+			host := exec.Command(self(t))
+			host.Env = append(os.Environ(), fakeMode+"=host", "FAKE_CONFINED="+r.project, env)
+			host.Stderr = os.Stderr
+			out, err := host.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := host.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = host.Process.Kill(); _ = host.Wait() }()
+			if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
+				t.Fatalf("the host did not get ready: %q, %v", line, err)
+			}
+			running := func() string { out, _ := exec.Command("pgrep", "-f", r.project).Output(); return string(out) }
+			if len(strings.Fields(running())) < 3 { // what confines it, the server, its child
+				t.Fatalf("running before: %s", running())
+			}
+			if err := host.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			deadline := time.Now().Add(10 * time.Second)
+			for running() != "" {
+				if time.Now().After(deadline) {
+					t.Fatalf("still running: %s", running())
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+		})
+	}
+}
+
+func TestRealFilesystemServerConfined(t *testing.T) {
+	r := newRoom(t)
+	script, err := filepath.EvalSymlinks(npmServer(t, "@modelcontextprotocol/server-filesystem/dist/index.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := config.MCPServer{
+		Command: "node", Args: []string{script, r.home},
+		Sandbox: &config.Sandbox{Enabled: true, Filesystem: config.SandboxFilesystem{AllowWrite: []string{r.project}, DenyRead: []string{r.home + "/deny"}}},
+	}
+	h := start(t, servers.Options{Sandbox: r.options()}, map[string]config.MCPServer{"fs": entry})
+	write := func(path string) bool {
+		res, err := h.call("fs", "write_file", fmt.Sprintf(`{"path":%q,"content":"from a real server"}`, path))
+		return err == nil && !res.IsError
+	}
+	if !write(r.project + "/hello.txt") {
+		t.Error("it cannot write where it may")
+	}
+	if data, err := os.ReadFile(r.project + "/hello.txt"); err != nil || string(data) != "from a real server" {
+		t.Errorf("the file holds %q, %v", data, err)
+	}
+	if write(r.home + "/hello.txt") {
+		t.Error("it can write where it may not")
+	}
+	if res, err := h.call("fs", "read_text_file", fmt.Sprintf(`{"path":%q}`, r.home+"/deny/secret")); err != nil || !res.IsError || strings.Contains(res.Text(0), "sk-") {
+		t.Errorf("the secret: %v, %v", res, err)
+	}
+}
