@@ -38,6 +38,7 @@ import (
 	"pointsman/gateway/models"
 	"pointsman/gateway/secrets"
 	"pointsman/gateway/servers"
+	"pointsman/gateway/servers/signin"
 	"pointsman/gateway/tools"
 )
 
@@ -70,6 +71,12 @@ type Options struct {
 	Demo bool
 	// Keychain holds the secrets. If nil, the system's.
 	Keychain secrets.Keychain
+	// Tokens is asked for tokens to remote MCP servers, before a sign-in of ours.
+	// If nil, there is only that.
+	Tokens signin.TokenHook
+	// OnSignIn is told what came of sign-ins to MCP servers, and of what Tokens has
+	// handed back. It must not block. May be nil.
+	OnSignIn func(signin.Event)
 	// Guard is the command line of the guard process; see servers.Options.
 	Guard []string
 	// OnIdle is called some seconds after Start, and after the last run has ended,
@@ -245,6 +252,7 @@ func (g *Gateway) buildServers() {
 		Resolve: g.resolver.Resolve, Redact: g.redactor.Redact, RedactJSON: g.redactor.RedactJSON, Logger: g.log, Version: g.opts.Version, Guard: g.opts.Guard, Records: filepath.Join(g.opts.Home.State, "servers"),
 		Builtin: g.opts.Builtin, Bundled: g.opts.Bundled, OnChange: g.noteChange, OnNotice: g.listeners.notify, Roots: g.store.Config().Roots,
 		Sandbox: sandboxOf(g.opts.Home, g.store.Path()),
+		Keychain: g.opts.Keychain, Learn: g.redactor.Add, Tokens: g.opts.Tokens, OnSignIn: g.opts.OnSignIn,
 	})
 }
 
@@ -286,6 +294,7 @@ func (g *Gateway) Close() error {
 		g.entering.Lock()
 		g.stop(approvals.ErrShuttingDown)
 		g.entering.Unlock()
+		g.host.Close()
 		g.running.Wait()
 		g.awaitRuns()
 		if g.idle != nil {

@@ -181,9 +181,11 @@ type MCPServer struct {
 	Prefix            *string           `yaml:"prefix"` // nil: the server's name; empty: bare tool names
 	TrustAnnotations  bool              `yaml:"trustAnnotations"`
 	OAuthClientID     string            `yaml:"oauthClientId"`
+	OAuthClientSecret Secret            `yaml:"oauthClientSecret"`
 	OAuthScopes       []string          `yaml:"oauthScopes"`
 	OAuthPublicClient bool              `yaml:"oauthPublicClient"`
 	OAuthGrantType    string            `yaml:"oauthGrantType"`
+	OAuthCallbackPort int               `yaml:"oauthCallbackPort"` // on 127.0.0.1; 0: 8641
 	Sandbox           *Sandbox          `yaml:"sandbox"`
 }
 

@@ -269,7 +269,7 @@ func looserServer(old, new MCPServer, oldDefault, newDefault Sandbox) string {
 		return "run in another folder"
 	case !reflect.DeepEqual(old.Env, new.Env) && len(old.Env)+len(new.Env) > 0:
 		return "run with another environment"
-	case len(missingFrom(carriedIn("", old.Headers), carriedIn("", new.Headers))) > 0:
+	case len(missingFrom(carriedIn(old.OAuthClientSecret, old.Headers), carriedIn(new.OAuthClientSecret, new.Headers))) > 0:
 		return "be sent another secret"
 	case new.TrustAnnotations && !old.TrustAnnotations:
 		return "be trusted in what it says of its tools"

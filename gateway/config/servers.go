@@ -52,6 +52,9 @@ var scopeToken = regexp.MustCompile(`^[\x21\x23-\x5B\x5D-\x7E]+$`)
 
 // signIn checks how a remote server is signed in to.
 func (v *validator) signIn(path string, s MCPServer) {
+	if s.OAuthCallbackPort < 0 || s.OAuthCallbackPort > 65535 {
+		v.fault(path+".oauthCallbackPort", "must be a port: 1 to 65535, or 0 for the usual one")
+	}
 	v.enum(path+".oauthGrantType", s.OAuthGrantType, "", "authorization_code", "client_credentials")
 	for i, scope := range s.OAuthScopes {
 		if !scopeToken.MatchString(scope) {
@@ -61,6 +64,10 @@ func (v *validator) signIn(path string, s MCPServer) {
 	switch {
 	case len(s.OAuthScopes) > 0 && s.OAuthClientID == "":
 		v.fault(path+".oauthScopes", "scopes need an oauthClientId: only a client that is known there has some to ask for")
+	case s.OAuthClientSecret != "" && s.OAuthClientID == "":
+		v.fault(path+".oauthClientSecret", "a secret needs the oauthClientId that it belongs to")
+	case s.OAuthClientSecret != "" && s.OAuthPublicClient:
+		v.fault(path+".oauthPublicClient", "a public client has no secret; remove oauthClientSecret, or this")
 	case s.OAuthGrantType == "client_credentials" && s.OAuthClientID == "":
 		v.fault(path+".oauthGrantType", "client_credentials needs an oauthClientId")
 	case s.OAuthGrantType == "client_credentials" && s.OAuthPublicClient:

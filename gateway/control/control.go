@@ -47,6 +47,7 @@ type Gateway interface {
 	// not fit its tool; nil when they do.
 	CheckEdited(req approvals.Request, arguments json.RawMessage) error
 	ServerKeeper
+	SignInKeeper
 	// WhyTool tells how it stands with the tools of a name.
 	WhyTool(name string) []tools.Why
 }
@@ -108,6 +109,7 @@ func NewServer(opts Options) *Server {
 	s.mux.HandleFunc("POST /pause", s.pause)
 	s.mux.HandleFunc("POST /window", s.window)
 	s.serverRoutes()
+	s.signInRoutes()
 	s.manage()
 	s.programRoutes()
 	s.mux.Handle("/v1/", opts.Gateway.TrustedHandler("control"))

@@ -24,6 +24,7 @@ import (
 	"pointsman/gateway/loop"
 	"pointsman/gateway/servers"
 	"pointsman/gateway/servers/diagnostics"
+	"pointsman/gateway/servers/signin"
 	"pointsman/gateway/tools"
 )
 
@@ -80,6 +81,28 @@ func (g *gateway) StopServer(context.Context, string) (servers.Status, error) {
 
 func (g *gateway) RestartServer(context.Context, string) (servers.Status, error) {
 	return servers.Status{}, errors.New("it went away")
+}
+
+// SignIn repeats what it was asked.
+func (g *gateway) SignIn(_ context.Context, name string, how signin.How) (servers.SignIn, error) {
+	if name == "local" {
+		return servers.SignIn{}, &servers.StateError{Server: name, Status: servers.Connected, Reason: "nothing to sign in to"}
+	}
+	return servers.SignIn{ID: "7/7", Server: name, RedirectURI: how.RedirectURI}, nil
+}
+
+func (g *gateway) AwaitSignIn(_ context.Context, id string) (servers.Status, error) {
+	return servers.Status{Name: "of " + id}, nil
+}
+
+func (g *gateway) CompleteSignIn(_ context.Context, id, callback string) (servers.Status, error) {
+	return servers.Status{}, errors.New(id + " is not at " + callback)
+}
+
+func (g *gateway) CancelSignIn(name string) bool { return name == "good/one" }
+
+func (g *gateway) SignOut(_ context.Context, name string) (signin.SignedOut, error) {
+	return signin.SignedOut{Was: name == "good/one"}, nil
 }
 
 func (g *gateway) WhyTool(name string) []tools.Why {

@@ -34,17 +34,11 @@ func (s *Server) serverRoutes() {
 func (s *Server) keeping(verb string, command func(ctx context.Context, name string) (servers.Status, error)) {
 	s.mux.HandleFunc("POST /servers/{name}/"+verb, func(w http.ResponseWriter, r *http.Request) {
 		status, err := command(r.Context(), r.PathValue("name"))
-		var state *servers.StateError
-		switch {
-		case errors.As(err, &state) && state.Status == servers.NotConfigured:
-			fail(w, http.StatusNotFound, err.Error())
-		case errors.As(err, &state):
-			fail(w, http.StatusConflict, err.Error())
-		case err != nil:
-			fail(w, http.StatusInternalServerError, err.Error())
-		default:
-			write(w, http.StatusOK, status)
+		if err != nil {
+			failServer(w, err)
+			return
 		}
+		write(w, http.StatusOK, status)
 	})
 }
 

@@ -195,7 +195,9 @@ func (s *server) result(sess *session, a asking, r reply) (json.RawMessage, erro
 	case errors.As(r.err, &rpc):
 		return nil, &ProtocolError{Server: s.name, Tool: a.call.Tool, Method: a.method, Code: rpc.Code, Message: s.secret.clean(rpc.Message), Data: s.secret.cleanJSON(rpc.Data)}
 	case errors.As(r.err, &auth):
-		sess.fail(auth)
+		if !auth.narrow() {
+			sess.fail(auth)
+		}
 		return nil, &UnavailableError{Server: s.name, Status: NeedsAuth, Reason: s.secret.clean(auth.Error())}
 	case r.err != nil:
 		return nil, &LostError{Server: s.name, Tool: a.call.Tool, Method: a.method, Reason: s.secret.clean(r.err.Error())}

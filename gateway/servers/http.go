@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pointsman/gateway/servers/diagnostics"
+	"pointsman/gateway/servers/signin"
 )
 
 const farewellTimeout = 1500 * time.Millisecond
@@ -22,14 +23,21 @@ const farewellTimeout = 1500 * time.Millisecond
 // authError says that a remote server wants credentials it did not get.
 type authError struct {
 	status int
+	need   *signin.NeededError // nil: its entry holds the credentials
 	err    error
 }
 
 func (e *authError) Error() string {
+	if e.need != nil {
+		return fmt.Sprintf("%v (it answered %d %s; credentials that you have already go in `headers`)", e.need, e.status, http.StatusText(e.status))
+	}
 	return fmt.Sprintf("the server answered %d %s: it needs credentials, or refuses the ones in `headers`", e.status, http.StatusText(e.status))
 }
 
 func (e *authError) Unwrap() error { return e.err }
+
+// narrow reports whether only this call lacks something: the rest goes on.
+func (e *authError) narrow() bool { return e.need != nil && e.need.Wider != nil }
 
 // remote is the HTTP side of a connection to a remote server: it adds the
 // entry's headers, and sees what the SDK's transports do not tell.
@@ -37,7 +45,8 @@ type remote struct {
 	base    http.RoundTripper
 	origin  *url.URL
 	headers http.Header
-	denied  atomic.Int32 // the last status, if it was 401 or 403
+	account *signin.Account // nil: headers hold the credentials
+	denied  atomic.Int32    // the last status, if it was 401 or 403
 
 	noted func(req *http.Request, resp *http.Response, err error, took time.Duration)
 	body  func(body []byte) // is shown what is sent
@@ -73,14 +82,16 @@ func (s *server) newRemote(ctx context.Context, sess *session) (*remote, error) 
 		}
 		r.headers.Set(name, value)
 	}
-	return r, nil
+	r.account, err = s.accountFor(ctx, address, r.headers)
+	return r, err
 }
 
 // RoundTrip sends one request. The headers go to the server's own origin only:
 // a redirect, or an endpoint a server names, must not carry them elsewhere.
 func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
-	if req.URL.Scheme == r.origin.Scheme && req.URL.Host == r.origin.Host {
+	own := req.URL.Scheme == r.origin.Scheme && req.URL.Host == r.origin.Host
+	if own {
 		for name, values := range r.headers {
 			req.Header[name] = values
 		}
@@ -96,9 +107,7 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 		defer cancel()
 		req = req.WithContext(ctx)
 	}
-	began := time.Now()
-	resp, err := r.base.RoundTrip(req)
-	r.noted(req, resp, err, time.Since(began))
+	resp, err := r.authorized(req, own)
 	if err == nil && resp.StatusCode == http.StatusBadRequest && req.Header.Get(sessionHeader) != "" {
 		if err := asSessionLoss(resp); err != nil {
 			return nil, err
@@ -108,6 +117,27 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 		r.note(resp.StatusCode)
 		r.mark.markStream(req.Context(), resp)
 	}
+	return resp, err
+}
+
+// authorized sends a request, signed in if there is a sign-in and it is the
+// server's own origin that the request goes to.
+func (r *remote) authorized(req *http.Request, own bool) (*http.Response, error) {
+	if r.account == nil || !own {
+		return r.send(req)
+	}
+	resp, err := r.account.Do(req, r.send)
+	var unsent *signin.NotSentError
+	if errors.As(err, &unsent) {
+		err = errors.Join(errNotSent, err)
+	}
+	return resp, err
+}
+
+func (r *remote) send(req *http.Request) (*http.Response, error) {
+	began := time.Now()
+	resp, err := r.base.RoundTrip(req)
+	r.noted(req, resp, err, time.Since(began))
 	return resp, err
 }
 
@@ -141,10 +171,15 @@ func (r *remote) note(status int) {
 
 // explain returns err, as an authError if the server asked for credentials.
 func (r *remote) explain(err error) error {
-	if status := r.denied.Load(); err != nil && status != 0 {
-		return &authError{status: int(status), err: err}
+	status := r.denied.Load()
+	if err == nil || status == 0 {
+		return err
 	}
-	return err
+	denied := &authError{status: int(status), err: err}
+	if r.account != nil {
+		denied.need = r.account.Need()
+	}
+	return denied
 }
 
 func (r *remote) client() *http.Client { return &http.Client{Transport: r} }

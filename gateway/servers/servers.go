@@ -32,6 +32,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -43,8 +44,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pointsman/gateway/config"
+	"pointsman/gateway/secrets"
 	"pointsman/gateway/servers/diagnostics"
 	"pointsman/gateway/servers/sandbox"
+	"pointsman/gateway/servers/signin"
 )
 
 // Options configures a Host.
@@ -96,6 +99,17 @@ type Options struct {
 	// Client answers what servers ask of their client. If nil, nothing but roots is
 	// answered, unless a call has a client of its own.
 	Client Client
+	// Keychain keeps the sign-ins to remote servers. If nil, they are kept in
+	// memory alone.
+	Keychain secrets.Keychain
+	// Learn is told the tokens of sign-ins, to be kept out of what is written
+	// down. May be nil: then only what servers say is rid of them.
+	Learn func(secret string)
+	// Tokens is asked for tokens to remote servers before anything else; those
+	// whose entry sets Authorization need none. May be nil.
+	Tokens signin.TokenHook
+	// OnSignIn is told what came of sign-ins, without locks held. May be nil.
+	OnSignIn func(signin.Event)
 	// Roots are the directories told to servers that ask for them, until SetRoots
 	// changes them. The first is what ${workspaceFolder} stands for.
 	Roots []string
@@ -107,6 +121,7 @@ type Host struct {
 	guard *guard
 	paths *pathFinder
 	notes diagnostics.Log
+	signs *signin.Keeper
 	ran   atomic.Bool // Run was called
 
 	mu      sync.Mutex         // guards the fields below
@@ -144,7 +159,7 @@ func New(opts Options) *Host {
 	if opts.HTTPClient == nil {
 		opts.HTTPClient = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
 	}
-	return &Host{
+	h := &Host{
 		opts:    opts,
 		dirs:    slices.Clone(opts.Roots),
 		guard:   newGuard(opts.Guard, opts.Records, opts.Logger),
@@ -153,7 +168,13 @@ func New(opts Options) *Host {
 		last:    map[string]*server{},
 		stopped: map[string]bool{},
 	}
+	h.signs = h.newKeeper()
+	return h
 }
+
+// Close ends what is done beside the servers: the sign-ins that are under way.
+// It may be called more than once, and before Run has returned or without Run.
+func (h *Host) Close() { h.signs.Close() }
 
 // Run ends what a killed host has left behind (see Options.Records), connects the
 // servers and keeps them connected until ctx ends. It then ends them all, within
@@ -313,6 +334,9 @@ func (h *Host) Stderr(name string) []string {
 // The error is an UnavailableError, TimeoutError, LostError or ProtocolError,
 // or ctx's own.
 func (h *Host) Call(ctx context.Context, call Call) (*Result, error) {
+	if err := h.awaitSignIn(ctx, call.Server); err != nil {
+		return nil, fmt.Errorf("calling tool %q of server %q: waiting for its sign-in: %w", call.Tool, call.Server, err)
+	}
 	s := h.find(call.Server)
 	if s == nil {
 		return nil, &UnavailableError{Server: call.Server, Status: NotConfigured, Reason: "no server of this name is configured"}

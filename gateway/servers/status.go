@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"pointsman/gateway/servers/signin"
 )
 
 // State is where a server is in its life.
@@ -29,6 +31,9 @@ type Status struct {
 	Tools         int    `json:"tools"`
 	ConfigChanged bool   `json:"configChanged"` // Live is still the connection of the entry as it was before
 	Junk          int64  `json:"junk"`          // lines on stdout that were no JSON-RPC, since the start
+	// SignIn is how it stands with the sign-in to a remote server; "" when there is
+	// none to speak of.
+	SignIn signin.State `json:"signIn"`
 }
 
 // Live is the part of a Status that changes by itself.
@@ -65,6 +70,9 @@ func (s *server) status() Status {
 	}
 	prev := s.prev
 	s.mu.Unlock()
+	if account := s.sign.Load(); account != nil {
+		status.SignIn = account.State()
+	}
 	if prev != nil && !prev.hasEnded() {
 		status.Live, status.ConfigChanged = prev.status().Live, !sameConnection(prev.entry, s.entry)
 	}

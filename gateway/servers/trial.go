@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"slices"
 
 	"pointsman/gateway/config"
 )
@@ -28,7 +29,8 @@ func (h *Host) Try(ctx context.Context, name string, entry config.MCPServer, res
 		opts.Resolve = resolve
 	}
 	opts.Client = nil // it is only tried out: nobody has called it
-	s := newServer(&Host{opts: opts, guard: h.guard, paths: h.paths, dirs: h.roots()}, name, entry, false)
+	s := newServer(&Host{opts: opts, guard: h.guard, paths: h.paths, dirs: h.roots(), signs: h.signs}, name, entry, false)
+	s.stranger = !h.has(name, entry)
 	if s.kind == "" {
 		return Trial{State: NotConfigured, Error: "the entry has neither command nor url"}
 	}
@@ -41,4 +43,12 @@ func (h *Host) Try(ctx context.Context, name string, entry config.MCPServer, res
 	return Trial{
 		State: live.Status, Tools: tools, Stderr: s.stderr.lines(), ServerInfo: s.secret.cleanJSON(live.ServerInfo), Protocol: live.Protocol,
 	}
+}
+
+// has reports whether the host has a server that is signed in to in the same way:
+// only then does a trial have its tokens.
+func (h *Host) has(name string, entry config.MCPServer) bool {
+	s := h.find(name)
+	return s != nil && s.entry.URL == entry.URL && s.entry.OAuthClientID == entry.OAuthClientID && s.entry.OAuthClientSecret == entry.OAuthClientSecret &&
+		s.entry.OAuthGrantType == entry.OAuthGrantType && s.entry.OAuthCallbackPort == entry.OAuthCallbackPort && slices.Equal(s.entry.OAuthScopes, entry.OAuthScopes)
 }

@@ -18,7 +18,7 @@ func (a *app) serversCommand() *cobra.Command {
 		return look(cmd.Context(), a, looking[[]servers.Status]{view: "servers", show: a.showServers}, asJSON)
 	}
 	cmd := &cobra.Command{
-		Use: "servers", Short: "List the MCP servers and how they are; start and stop them", Args: subcommandsOnly, RunE: list,
+		Use: "servers", Short: "List the MCP servers and how they are; start and stop them, sign in to them", Args: subcommandsOnly, RunE: list,
 		Long:    "List the MCP servers and how they are. When Pointsman does not run, they are shown as\nstopped: they are not started to be looked at.",
 		Example: "  pointsman servers\n  pointsman servers list --json\n  pointsman servers restart github",
 	}
@@ -29,7 +29,7 @@ func (a *app) serversCommand() *cobra.Command {
 		a.keepCommand("start", "Start an MCP server that was stopped, or that rests after crashes", (*control.Client).StartServer),
 		a.keepCommand("stop", "End an MCP server, and keep it stopped until it is started", (*control.Client).StopServer),
 		a.keepCommand("restart", "End an MCP server and start it anew", (*control.Client).RestartServer),
-		a.logsCommand())
+		a.loginCommand(), a.loginCompleteCommand(), a.logoutCommand(), a.logsCommand())
 	return cmd
 }
 
