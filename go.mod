@@ -34,6 +34,8 @@ require github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 
 require github.com/jezek/xgb v1.1.1
 
+require github.com/pelletier/go-toml/v2 v2.4.3
+
 require (
 	beforefyne v0.0.0
 	github.com/BurntSushi/toml v1.5.0 // indirect

@@ -31,6 +31,7 @@ var arrows = []struct {
 	{"pointsman/ui/cli", []string{"fyne.io/fyne/"}, "the command line works without windows"},
 	{"pointsman/ui/model", []string{"fyne.io/fyne/"}, "what screens show is plain Go"},
 	{"pointsman/ui/tray", []string{"fyne.io/fyne/"}, "the tray runs inside the resident"},
+	{"pointsman/ui/connect", []string{"fyne.io/", "pointsman/ui", "pointsman/gateway/control"}, "other programs' files are read and written, and shown elsewhere"},
 	{"pointsman/ui/desktop", []string{"fyne.io/fyne/"}, "the desktop's side of the resident starts no window toolkit"},
 	{"pointsman/ui/model", []string{"pointsman/ui", "fyne.io/"}, "what screens show is plain Go"},
 	{"pointsman/ui/theme", []string{"pointsman/gateway"}, "how things look is no matter of what they are"},
