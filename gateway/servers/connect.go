@@ -29,6 +29,7 @@ func (s *server) connect(ctx context.Context, id string) (*session, []Tool, erro
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()
 	sess := newSession(id)
+	sess.mark = newMarker(func(flight int64, params json.RawMessage) { s.onLog(sess, flight, params) })
 	err := s.open(ctx, sess)
 	var tools []Tool
 	if err == nil {

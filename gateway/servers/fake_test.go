@@ -85,8 +85,15 @@ func runSDK() {
 		meta, err := json.Marshal(req.Params.Meta)
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(meta)}}}, err
 	})
-	s.AddTool(&mcp.Tool{Name: "asks", InputSchema: schema}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		ask := &mcp.ElicitParams{Message: "who are you?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}}}
+	ask := &mcp.ElicitParams{Message: "who are you?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}}}
+	s.AddTool(&mcp.Tool{Name: "asks", InputSchema: schema}, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if answer, ok := req.Params.InputResponses["who"].(*mcp.ElicitResult); ok {
+			text := fmt.Sprint(answer.Action, " ", answer.Content["name"], " ", req.Params.RequestState)
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
+		}
+		return &mcp.CallToolResult{InputRequests: map[string]mcp.InputRequest{"who": ask, "where": &mcp.ListRootsParams{}}, RequestState: "step 2"}, nil
+	})
+	s.AddTool(&mcp.Tool{Name: "insatiable", InputSchema: schema}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{InputRequests: map[string]mcp.InputRequest{"who": ask}}, nil
 	})
 	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
@@ -103,11 +110,14 @@ type fake struct {
 	storming bool // the list changes whenever it was asked for
 	calls    int
 	lists    int
+	asking   []request // the calls that wait for an answer to a question
 }
 
 type request struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
+	Result json.RawMessage `json:"result"` // when it is an answer
+	Error  json.RawMessage `json:"error"`
 	Params struct {
 		URI       string          `json:"uri"`
 		Name      string          `json:"name"`
@@ -139,6 +149,8 @@ func (f *fake) serve() {
 
 func (f *fake) handle(req request) {
 	switch req.Method {
+	case "":
+		f.answered(req)
 	case "initialize":
 		f.answer(req, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}`+f.further()+`},"serverInfo":{"name":"fake","version":"1.2.3"}}`)
 	case "tools/list":
@@ -255,6 +267,13 @@ func (f *fake) call(req request) {
 		f.answer(req, fmt.Sprintf(`{"content":[{"type":"text","text":"%s"}]}`, strings.Repeat("x", n)))
 	case "progress":
 		f.progress(req)
+	case "elicit":
+		f.ask(req, "elicitation/create", `{"mode":"form","message":"who?","requestedSchema":{"type":"object","properties":{"zeta":{"type":"string"},"alpha":{"type":"string"}}},"vendor":1}`)
+	case "sample":
+		f.ask(req, "sampling/createMessage", `{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}],"maxTokens":9,"vendor":1}`)
+	case "log":
+		fmt.Fprintln(f.out, `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"db","data":{"z":1,"a":2}}}`)
+		f.answer(req, `{"content":[]}`)
 	case "rename":
 		f.renamed = true
 		for range 4 {
@@ -290,6 +309,21 @@ func shell(arguments json.RawMessage) string {
 		return string(out) + "failed: " + err.Error()
 	}
 	return string(out)
+}
+
+// ask asks the client something; the call is answered with what it says.
+func (f *fake) ask(req request, method, params string) {
+	fmt.Fprintf(f.out, `{"jsonrpc":"2.0","id":"q%d","method":%q,"params":%s}`+"\n", len(f.asking), method, params)
+	f.asking = append(f.asking, req)
+}
+
+func (f *fake) answered(answer request) {
+	n, err := strconv.Atoi(strings.Trim(string(answer.ID), `"q`))
+	if err != nil || n >= len(f.asking) {
+		return
+	}
+	text, _ := json.Marshal(string(answer.Result) + string(answer.Error))
+	f.answer(f.asking[n], fmt.Sprintf(`{"content":[{"type":"text","text":%s}]}`, text))
 }
 
 // misbehave answers calls as no server should.

@@ -50,7 +50,7 @@ type remote struct {
 
 	noted func(req *http.Request, resp *http.Response, err error, took time.Duration)
 	body  func(body []byte) // is shown what is sent
-	mark  marker            // of what the server sends to its client
+	mark  *marker           // of what the server sends to its client
 }
 
 // newRemote resolves the entry's url and headers.

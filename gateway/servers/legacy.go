@@ -38,10 +38,6 @@ func (s *server) clientOptions(sess *session, able Abilities) *mcp.ClientOptions
 				s.tellNotice(ResourceUpdated, r.Params.URI)
 			}
 		},
-		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
-			_, id := sess.mark.lift(r.Params, &r.Params.Meta)
-			s.onLog(sess, id, r.Params)
-		},
 		ElicitationCompleteHandler: func(_ context.Context, r *mcp.ElicitationCompleteNotificationRequest) {
 			s.onElicited(sess, r.Params.ElicitationID)
 		},
@@ -93,14 +89,4 @@ func (s *server) setLogLevel(ctx context.Context, sess *session) {
 	if err != nil {
 		s.note(diagnostics.Debug, diagnostics.Protocol, sess.id, "it does not take a level for its log: %v", err)
 	}
-}
-
-// onLog passes a message of the server's log on: to its diagnostics, and to the
-// call that it is about.
-func (s *server) onLog(sess *session, id int64, p *mcp.LoggingMessageParams) {
-	data, err := json.Marshal(p.Data)
-	if err != nil { // it was JSON a moment ago
-		return
-	}
-	s.passLog(sess, id, LogMessage{Level: string(p.Level), Logger: p.Logger, Data: data})
 }

@@ -13,10 +13,14 @@ type LogMessage struct {
 	Data   json.RawMessage `json:"data"`
 }
 
-// passLog hands a message to the diagnostics and to the call that it is about, if
-// it is certain whose call that is. Of several calls of one party, the oldest
-// gets it, so that the party gets it once.
-func (s *server) passLog(sess *session, id int64, m LogMessage) {
+// onLog hands a message of a server's to the diagnostics and to the call that it is
+// about, if it is certain whose call that is. Of several calls of one party, the
+// oldest gets it, so that the party gets it once.
+func (s *server) onLog(sess *session, id int64, params json.RawMessage) {
+	var m LogMessage
+	if json.Unmarshal(params, &m) != nil {
+		return
+	}
 	from := m.Logger
 	if from != "" {
 		from += ": "

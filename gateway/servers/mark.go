@@ -3,7 +3,6 @@ package servers
 import (
 	"crypto/rand"
 	"encoding/json"
-	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -11,42 +10,51 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// marker marks what a server sends to its client before the SDK sees it, in
-// _meta, with what the SDK would lose: the parameters as they came (it would sort
-// the fields of a form by name) and the call on whose stream they came. It is
-// the name of the mark, which no server can guess.
-type marker string
+// marker sees what a server sends to its client before the SDK does, and keeps
+// what the SDK would lose. It marks questions in _meta with their parameters as
+// they came (the SDK would sort the fields of a form by name) and with the call on
+// whose stream they came. The server's log it takes out itself: the SDK hands it
+// on beside the results, so that it could come after the result it belongs to.
+type marker struct {
+	name string // of the mark; no server can guess it
+	log  func(flight int64, params json.RawMessage)
+}
 
-// newMarker returns the marker of a session. It has no character that a path of
-// sjson gives a meaning to.
-func newMarker() marker { return marker("pointsman/" + rand.Text()) }
+// newMarker returns the marker of a session.
+func newMarker(log func(flight int64, params json.RawMessage)) *marker {
+	return &marker{name: "pointsman/" + rand.Text(), log: log} // no character of it means anything in a path of sjson
+}
 
-// marked are the methods whose messages are marked.
-var marked = []string{methodSample, methodElicit, methodLog}
-
-// request marks a request.
-func (m marker) request(req *jsonrpc.Request) {
-	if slices.Contains(marked, req.Method) {
+// request sees a request that no call is known to have caused.
+func (m *marker) request(req *jsonrpc.Request) {
+	switch req.Method {
+	case methodLog:
+		m.log(0, req.Params)
+	case methodSample, methodElicit:
 		req.Params = m.put(req.Params, "", req.Params, 0)
 	}
 }
 
-// message marks a whole JSON-RPC message that came on the stream of a flight;
-// zero when it was none's.
-func (m marker) message(data []byte, flight int64) []byte {
-	if !slices.Contains(marked, gjson.GetBytes(data, "method").Str) {
-		return data
+// message sees a whole JSON-RPC message that came on the stream of a flight; zero
+// when it was none's.
+func (m *marker) message(data []byte, flight int64) []byte {
+	params := []byte(gjson.GetBytes(data, "params").Raw)
+	switch gjson.GetBytes(data, "method").Str {
+	case methodLog:
+		m.log(flight, params)
+	case methodSample, methodElicit:
+		return m.put(data, "params.", params, flight)
 	}
-	return m.put(data, "params.", []byte(gjson.GetBytes(data, "params").Raw), flight)
+	return data
 }
 
 // put sets the mark in the parameters that are at the path under, or leaves the
 // document alone when it cannot hold one.
-func (m marker) put(doc []byte, under string, params []byte, flight int64) []byte {
+func (m *marker) put(doc []byte, under string, params []byte, flight int64) []byte {
 	if !gjson.ParseBytes(params).IsObject() {
 		return doc
 	}
-	out, err := sjson.SetBytes(doc, under+"_meta."+string(m), map[string]any{"params": string(params), "flight": flight})
+	out, err := sjson.SetBytes(doc, under+"_meta."+m.name, map[string]any{"params": string(params), "flight": flight})
 	if err != nil {
 		return doc
 	}
@@ -55,9 +63,9 @@ func (m marker) put(doc []byte, under string, params []byte, flight int64) []byt
 
 // lift takes the mark off parameters that the SDK has read, and returns them as
 // they came, and the flight on whose stream they came, or zero.
-func (m marker) lift(params any, meta *mcp.Meta) (json.RawMessage, int64) {
-	mark, _ := (*meta)[string(m)].(map[string]any)
-	delete(*meta, string(m))
+func (m *marker) lift(params any, meta *mcp.Meta) (json.RawMessage, int64) {
+	mark, _ := (*meta)[m.name].(map[string]any)
+	delete(*meta, m.name)
 	flight, _ := mark["flight"].(float64)
 	if raw, ok := mark["params"].(string); ok {
 		return json.RawMessage(raw), int64(flight)

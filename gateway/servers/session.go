@@ -35,7 +35,7 @@ type session struct {
 	client  *mcp.Client
 	info    *mcp.Implementation // what we say that we are
 	roots   []string            // that the SDK's client answers with; the server goroutine's own
-	mark    marker              // of what the server sends to its client
+	mark    *marker             // of what the server sends to its client
 	began   time.Time
 	cancel  func() // ends what the transport does in the background
 
@@ -77,7 +77,6 @@ func newSession(id string) *session {
 		listeners: map[int64]chan Progress{},
 		flights:   map[int64]*flight{},
 		elicited:  map[string]elicited{},
-		mark:      newMarker(),
 		began:     time.Now(),
 	}
 	sess.calls, sess.endCalls = context.WithCancel(context.Background())

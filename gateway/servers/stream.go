@@ -22,7 +22,7 @@ func withFlight(ctx context.Context, id int64) context.Context {
 
 // markStream has the messages of a stream of events marked as they are read, with
 // the flight whose request opened the stream.
-func (m marker) markStream(ctx context.Context, resp *http.Response) {
+func (m *marker) markStream(ctx context.Context, resp *http.Response) {
 	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err != nil || kind != "text/event-stream" {
 		return
 	}
@@ -36,7 +36,7 @@ func (m marker) markStream(ctx context.Context, resp *http.Response) {
 type eventStream struct {
 	io.Closer
 	in     *bufio.Reader
-	mark   marker
+	mark   *marker
 	flight int64
 
 	line    []byte // what was read of the line so far
