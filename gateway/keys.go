@@ -69,6 +69,7 @@ func withoutKeychain(err error) error {
 // may be seen with it.
 func (g *Gateway) secretChanged(name string) {
 	g.key.forget()
+	g.Models().Forgive()
 	ref := keychainScheme + name
 	cfg := g.Config()
 	var stale []string

@@ -114,7 +114,7 @@ func (g *Gateway) llmStatus(ctx context.Context) LLMStatus {
 		KnownModels: router.Names(),
 	}
 	if route, err := router.Resolve(""); err == nil {
-		d := route.Deployments[0]
+		d := route.First()
 		s.Provider, s.BaseURL, s.APIKeyPresent = d.Provider, g.redactor.Redact(d.BaseURL), router.KeyPresent(ctx, d)
 	}
 	if key := cfg.Fallback.APIKey; key != "" {

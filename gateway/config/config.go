@@ -123,6 +123,7 @@ type LiteLLMParams struct {
 	APIBase         string            `yaml:"api_base"`
 	BaseURL         string            `yaml:"base_url"` // LiteLLM takes either
 	APIKey          Secret            `yaml:"api_key"`
+	APIVersion      string            `yaml:"api_version"`    // Azure's; empty: its v1 API, which needs none
 	Timeout         float64           `yaml:"timeout"`        // seconds
 	StreamTimeout   float64           `yaml:"stream_timeout"` // seconds
 	MaxTokens       *int64            `yaml:"max_tokens"`

@@ -30,6 +30,10 @@ var litellmPrefixes = union(set(knownProviders...), set(
 	"sagemaker", "sagemaker_chat", "snowflake", "oci", "lambda_ai", "hyperbolic", "inception", "minimax", "v0", "vercel_ai_gateway", "baseten", "featherless_ai", "docker_model_runner",
 ))
 
+// IsProviderPrefix reports whether LiteLLM knows a provider by that prefix of a
+// model's name.
+func IsProviderPrefix(name string) bool { return litellmPrefixes[name] }
+
 // addressless are the prefixes whose endpoint is the user's own.
 var addressless = set("hosted_vllm", "vllm", "azure", "azure_ai", "openai_like", "custom_openai", "litellm_proxy",
 	"llamafile", "infinity", "xinference", "databricks", "docker_model_runner")
@@ -47,7 +51,7 @@ var litellmSections = set(
 // LiteLLM knows and that have no meaning here.
 var litellmKeys = set(
 	// litellm_params
-	"api_version", "organization", "custom_llm_provider", "max_retries", "max_parallel_requests", "order", "top_p", "top_k", "n", "stop", "seed",
+	"organization", "custom_llm_provider", "max_retries", "max_parallel_requests", "order", "top_p", "top_k", "n", "stop", "seed",
 	"presence_penalty", "frequency_penalty", "logit_bias", "logprobs", "top_logprobs", "user", "stream", "response_format", "tools", "tool_choice",
 	"parallel_tool_calls", "functions", "function_call", "max_completion_tokens", "extra_body", "drop_params", "additional_drop_params",
 	"allowed_openai_params", "thinking", "verbosity", "service_tier", "store", "metadata", "tags", "mock_response", "mock_timeout", "mock_delay", "region_name",

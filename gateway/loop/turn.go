@@ -339,6 +339,7 @@ func (r *run) count(reply *models.Reply, t *turn) {
 	out := gjson.GetBytes(t.usage, "completion_tokens").Int()
 	r.tokensIn += in
 	r.tokensOut += out
+	reply.Spent(in + out)
 	if cost, known := reply.Deployment.Cost(in, out); known {
 		r.cost += cost
 		r.costKnown = true

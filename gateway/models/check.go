@@ -76,6 +76,7 @@ func (r *Router) askOneToken(ctx context.Context, provider, model string) error 
 	if err != nil {
 		return err
 	}
+	r.healths.adopt(d)
 	data, err := json.Marshal(map[string]any{
 		"model": model, "max_tokens": 1, "messages": []map[string]string{{"role": "user", "content": "Say ok."}},
 	})
@@ -86,7 +87,7 @@ func (r *Router) askOneToken(ctx context.Context, provider, model string) error 
 	if err != nil {
 		return err
 	}
-	reply, err := r.Do(ctx, &Route{Name: model, Deployments: []*Deployment{d}}, body, false)
+	reply, err := r.Do(ctx, r.route(model, newGroup(model, d)), body, false)
 	if err == nil {
 		reply.Close()
 		return nil

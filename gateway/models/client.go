@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"mime"
 	"net"
 	"net/http"
@@ -36,6 +35,11 @@ type Reply struct {
 	Header     http.Header
 	Body       *Body    // a plain reply, whole; nil for a stream
 	Notices    []string // what had to be changed in the request, in sentences
+	Attempts   []Attempt
+
+	visit    *visit
+	policy   policy
+	patience time.Duration // of each wait for the stream's next event
 
 	first  []byte
 	events *Events
@@ -61,7 +65,9 @@ func (r *Reply) Next() ([]byte, error) {
 		err = errLongReply
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, r.Deployment.failure(r.ctx, err)
+		e := late(r.Deployment.failure(r.ctx, err), r.Deployment, r.patience)
+		r.blame(e)
+		return nil, e
 	}
 	r.done = r.done || string(data) == "[DONE]"
 	return data, err
@@ -76,6 +82,7 @@ func (r *Reply) Close() {
 		return
 	}
 	r.closed = true
+	r.visit.leave()
 	if r.events != nil {
 		r.pool.put(r.events)
 		r.events = nil
@@ -106,98 +113,6 @@ func (r *Reply) drain() {
 	defer limit.Stop()
 	_, _ = io.CopyN(io.Discard, r.body, drainLimit) // when it fails, the connection is lost and no more
 	r.abandon()
-}
-
-// Do asks the route's deployments, each with its retries, until one begins to
-// answer. The body's model is set for each; stream says which kind of answer is
-// wanted. It returns an *Error, or the context's error when the caller has gone.
-func (r *Router) Do(ctx context.Context, route *Route, body *Body, stream bool) (*Reply, error) {
-	var last error
-	for _, d := range route.Deployments {
-		reply, err := r.doRetrying(ctx, d, body, stream)
-		if err == nil {
-			return reply, nil
-		}
-		if last = err; ctx.Err() != nil || !AsError(err).retryable() {
-			break
-		}
-	}
-	return nil, last
-}
-
-// doRetrying asks one deployment under one deadline, again after failures that
-// may pass.
-func (r *Router) doRetrying(ctx context.Context, d *Deployment, body *Body, stream bool) (*Reply, error) {
-	body = body.Clone()
-	notices := d.fit(body, r.cfg.ReasoningEffort)
-	deadline := time.Now().Add(d.Timeout)
-	for try := 0; ; try++ {
-		reply, err := r.doOnce(ctx, d, body, stream, deadline)
-		if err == nil {
-			reply.Notices = notices
-			return reply, nil
-		}
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		e := AsError(err)
-		wait := backoff(try, e.RetryAfter)
-		if !e.retryable() || try >= r.cfg.RouterSettings.NumRetries || time.Now().Add(wait).After(deadline) {
-			return nil, e
-		}
-		if err := sleep(ctx, wait); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// backoff says how long to wait before trying again: what the provider asked
-// for, else 250 ms doubling with each try, with up to a quarter of jitter.
-func backoff(try int, asked time.Duration) time.Duration {
-	if asked > 0 {
-		return asked
-	}
-	base := 250 * time.Millisecond << min(try, 6)
-	return base + time.Duration(rand.Int64N(int64(base)/4))
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// doOnce makes one request and waits for its first byte, or for all of a plain
-// answer. Once a stream has begun, each wait for its next bytes may take as long
-// as the deployment's time-out; while nobody waits, no time runs.
-func (r *Router) doOnce(ctx context.Context, d *Deployment, body *Body, stream bool, deadline time.Time) (*Reply, error) {
-	callers := ctx
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(callers))
-	detach := context.AfterFunc(callers, func() { cancel(context.Cause(callers)) })
-	timer := time.AfterFunc(time.Until(deadline), func() { cancel(errTimeout) })
-	stop := func() { detach(); timer.Stop(); cancel(nil) }
-
-	response, err := r.post(ctx, d, body)
-	if err != nil {
-		stop()
-		return nil, err
-	}
-	reply := &Reply{Deployment: d, Header: response.Header, pool: &r.events, body: response.Body, cancel: stop, detach: detach, ctx: ctx}
-	if stream {
-		err = reply.begin(&patientReader{r: response.Body, timer: timer, patience: d.Timeout}, response)
-	} else {
-		err = reply.readPlain(response)
-	}
-	if err != nil {
-		reply.Close()
-		return nil, err
-	}
-	return reply, nil
 }
 
 func (r *Router) resolveKey(ctx context.Context, d *Deployment) (string, error) {
@@ -242,7 +157,7 @@ func (d *Deployment) failure(ctx context.Context, err error) *Error {
 	case errors.Is(context.Cause(ctx), errTimeout):
 		return &Error{
 			Code: Timeout, Status: http.StatusGatewayTimeout, Err: errTimeout,
-			Message: fmt.Sprintf("provider %s did not answer within %s", d.Provider, d.Timeout),
+			Message: fmt.Sprintf("provider %s did not answer within %s", d.Provider, d.Timeout), // whoever knows it better says it
 		}
 	case ctx.Err() != nil:
 		return &Error{Code: UpstreamError, Status: http.StatusBadGateway, Err: context.Cause(ctx), Message: "the request was cancelled"}
@@ -345,7 +260,26 @@ func isJSON(contentType string) bool {
 }
 
 // Broken returns the error of a stream that failed after it had begun.
-func (r *Reply) Broken(why string) *Error { return r.Deployment.malformed(why) }
+func (r *Reply) Broken(why string) *Error {
+	e := r.Deployment.malformed(why)
+	r.blame(e)
+	return e
+}
+
+// blame notes that the deployment has failed after it had begun to answer,
+// unless it is the caller who has gone.
+func (r *Reply) blame(e *Error) {
+	if r.visit != nil && (e.Code == Timeout || r.ctx.Err() == nil) {
+		r.visit.fail(e, r.policy, time.Now())
+	}
+}
+
+// Spent counts tokens that the request has used, for limits of tokens a minute.
+func (r *Reply) Spent(tokens int64) {
+	if r.visit != nil {
+		r.visit.health.spend(tokens, time.Now())
+	}
+}
 
 // asEvents writes a plain reply as the events of a stream.
 func asEvents(reply []byte) []byte {

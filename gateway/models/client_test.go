@@ -298,7 +298,7 @@ func TestFallback(t *testing.T) {
 		to    bool
 	}{
 		"500": {reply{status: 500}, true}, "429": {reply{status: 429}, true}, "hangs": {reply{hang: true}, true},
-		"400": {reply{status: 400}, false}, "401": {reply{status: 401}, false}, "404": {reply{status: 404}, false},
+		"401": {reply{status: 401}, true}, "400": {reply{status: 400}, false}, "404": {reply{status: 404}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -357,7 +357,7 @@ func TestResolve(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := route.Deployments[0]
+			d := route.First()
 			if diff := cmp.Diff([]string{test.provider, test.base, test.sent}, []string{d.Provider, d.BaseURL, d.Model}); diff != "" {
 				t.Error(diff)
 			}

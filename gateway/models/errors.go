@@ -38,6 +38,7 @@ type Error struct {
 	RetryAfter time.Duration // zero: not said
 	Body       []byte        // a provider's own 4xx body, to be passed on; nil: none
 	Err        error         // the cause, or nil
+	Attempts   []Attempt     // who was asked on the way, where somebody was
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -50,18 +51,22 @@ func Invalid(param, format string, args ...any) *Error {
 	return &Error{Code: InvalidRequest, Status: http.StatusBadRequest, Param: param, Message: fmt.Sprintf(format, args...)}
 }
 
-// retryable reports whether asking once more, or somebody else, may help.
-func (e *Error) retryable() bool {
+// movesOn reports whether asking once more, or somebody else, may help.
+func (e *Error) movesOn() bool {
 	if errors.Is(e.Err, errLongReply) { // it would be as long again
 		return false
 	}
 	switch e.Code {
-	case UpstreamError, RateLimited, Timeout:
+	case UpstreamError, RateLimited, Timeout, AuthFailed:
 		return true
 	default:
 		return false
 	}
 }
+
+// unasked reports whether the provider was not even asked, because there is no
+// key for it.
+func (e *Error) unasked() bool { return e.Code == AuthFailed && e.Err != nil }
 
 // JSON returns the error in OpenAI's shape.
 func (e *Error) JSON() []byte {
@@ -152,6 +157,9 @@ func (d *Deployment) fromStatus(status int, header http.Header, body []byte) *Er
 		e.Message = said
 	default: // the caller's fault, in the provider's words
 		e.Code, e.Status = InvalidRequest, status
+		if filteredBy(body) {
+			e.Code = ContentFiltered
+		}
 		e.Message = said
 		if Valid(body) && gjson.GetBytes(body, "error").IsObject() {
 			e.Body = body
@@ -172,6 +180,18 @@ func contextExceeded(status int, body []byte) bool {
 	text := strings.ToLower(saidBy(body))
 	for _, words := range []string{"context length", "context window", "context_length", "prompt is too long", "too many tokens"} {
 		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// filteredBy reports whether a provider says that its content filter has refused
+// the request, by the code of OpenAI's or of Azure's.
+func filteredBy(body []byte) bool {
+	for _, path := range []string{"error.code", "error.innererror.code", "error.type"} {
+		switch gjson.GetBytes(body, path).String() {
+		case "content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation":
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	openai "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -33,6 +34,9 @@ func (r *Router) List() []Info {
 		}
 	}
 	for _, d := range r.cfg.ModelList {
+		if strings.Contains(d.ModelName, "*") { // a pattern, which names no model
+			continue
+		}
 		add(Info{CatalogueModel: config.CatalogueModel{ID: d.ModelName, Label: r.cfg.Capabilities[d.ModelName]}, OwnedBy: "pointsman", Capability: true})
 	}
 	for _, m := range r.catalogue.models {
@@ -88,9 +92,11 @@ func (r *Router) Discover(ctx context.Context) {
 	}
 }
 
-// Inherit takes over the models that an earlier router has found at providers
-// that are still to be asked, until they have been.
+// Inherit takes over how the deployments of an earlier router have been doing
+// where they stay the same, and the models that it has found at providers that
+// are still to be asked, until they have been. It is called before r is used.
 func (r *Router) Inherit(old *Router) {
+	r.inheritHealth(old)
 	old.mu.Lock()
 	found := maps.Clone(old.discovered)
 	old.mu.Unlock()

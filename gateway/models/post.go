@@ -42,7 +42,7 @@ func (r *Router) post(ctx context.Context, d *Deployment, body *Body) (*http.Res
 // chatRequest makes the HTTP request of a chat completion.
 func (r *Router) chatRequest(ctx context.Context, d *Deployment, body *Body) (*http.Request, error) {
 	pieces, size := body.pieces()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.BaseURL+"chat/completions", bytes.NewReader(pieces[0]))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.chatURL(), bytes.NewReader(pieces[0]))
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,11 @@ func (r *Router) addCredentials(ctx context.Context, d *Deployment, header http.
 	if err != nil {
 		return err
 	}
-	if key != "" {
+	switch {
+	case key == "":
+	case d.azure:
+		header["Api-Key"] = []string{key}
+	default:
 		header["Authorization"] = []string{"Bearer " + key}
 	}
 	for name, ref := range d.headers {

@@ -26,6 +26,7 @@ func views(g *gateway.Gateway) map[string]func(context.Context) any {
 	return map[string]func(context.Context) any{
 		"status":     func(ctx context.Context) any { return g.Status(ctx) },
 		"models":     func(context.Context) any { return modelRows(g) },
+		"health":     func(context.Context) any { return g.Models().Health() },
 		"tools":      func(context.Context) any { return g.Tools() },
 		"servers":    func(context.Context) any { return g.Servers() },
 		desktop.View: func(context.Context) any { return desktop.StateOf(g) },
