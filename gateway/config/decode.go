@@ -42,6 +42,7 @@ type decoder struct {
 func decode(file string, root *yaml.Node, config *Config) *decoder {
 	d := &decoder{file: file, places: map[string]*yaml.Node{}}
 	if root != nil {
+		d.litellmDefaults(root, config)
 		d.value(root, reflect.ValueOf(config).Elem(), "", ours, 0)
 	}
 	d.reportIgnored()
@@ -137,6 +138,9 @@ func (d *decoder) structure(node *yaml.Node, target reflect.Value, path string, 
 	}
 	fields := fieldsOf(target.Type())
 	d.pairs(node, path, depth, func(key, value *yaml.Node, at string) {
+		if target.Type() == reflect.TypeFor[Config]() && key.Value == litellmSettings {
+			return // read before
+		}
 		if i, ok := fields[key.Value]; ok {
 			d.value(value, target.Field(i), at, whose, depth+1)
 			return

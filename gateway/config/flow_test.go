@@ -52,7 +52,7 @@ func TestWhereSecretsGoIsHeld(t *testing.T) {
 		{name: "another provider for a deployment", from: "model: plain/x", to: "model: corp/x", held: []string{`model_list: "own" would send its key to http://corp/v1`}},
 		{name: "the provider that a deployment goes to", from: "http://plain/v1", to: "http://evil/v1", held: []string{`model_list: "own" would send its key to http://evil/v1`}},
 		{name: "any provider for a deployment", from: "model: plain/x", to: "model: corp-x", held: []string{`model_list: "own" would send its key to the provider that has corp-x`}},
-		{name: "the provider that a deployment may go to", from: "http://plain/v1", to: "http://evil/v1", file: strings.Replace(flowing, "model: plain/x", "model: xai/grok", 1),
+		{name: "the provider that a deployment may go to", from: "http://plain/v1", to: "http://evil/v1", file: strings.Replace(flowing, "model: plain/x", "model: grok", 1),
 			held: []string{`model_list: "own" would send its key to http://evil/v1`}},
 		{name: "put back what makes the rest of it bad", from: "  - {model_name: own, litellm_params: {model: plain/x, api_key: os.environ/OWN}}\n  - {model_name: there, litellm_params: {model: openai/x, api_base: \"http://there/v1\"",
 			to:   "  - {model_name: there, litellm_params: {model: openai/x, api_base: \"http://evil/v1\"",

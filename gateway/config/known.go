@@ -19,6 +19,15 @@ var knownProviders = []string{
 // KnownProviders lists the provider names that need no base_url.
 func KnownProviders() []string { return append([]string(nil), knownProviders...) }
 
+// knownModels are the ids and aliases of the catalogue's models, which another
+// package reads: what a user can set depends on nothing.
+var knownModels = []string{
+	"gpt-6-luna", "luna", "gpt-6-sol", "sol", "gpt-6-astra", "astra", "glm-4.6", "glm-4.7", "glm", "deepseek-flash", "demo",
+}
+
+// KnownModels lists the ids and aliases of models that need no entry of their own.
+func KnownModels() []string { return append([]string(nil), knownModels...) }
+
 // litellmPrefixes are further provider prefixes of LiteLLM's model names.
 // Those that have no address of their own need an api_base.
 var litellmPrefixes = union(set(knownProviders...), set(
@@ -41,7 +50,7 @@ var addressless = set("hosted_vllm", "vllm", "azure", "azure_ai", "openai_like",
 // litellmSections are top-level keys of a LiteLLM configuration without a
 // meaning here.
 var litellmSections = set(
-	"litellm_settings", "general_settings", "environment_variables", "credential_list", "guardrails", "mcp_servers",
+	"general_settings", "environment_variables", "credential_list", "guardrails", "mcp_servers",
 	"mcp_aliases", "vector_store_registry", "search_tools", "prompts", "assistant_settings", "finetune_settings",
 	"files_settings", "callback_settings", "default_team_settings", "include", "agent_list", "policies", "policy_attachments",
 	"pass_through_endpoints", "worker_config", "access_groups", "tool_permission", "health_check_model_params",

@@ -24,7 +24,7 @@ var seeds = []string{
 	"model_list:\n- model_name: a # m1\n  litellm_params:\n    model: openai/x # m2\n    top_p: 0.5\n    api_key: os.environ/K\n# m3\n- model_name: b\n  litellm_params: {model: openai/y, api_base: 'http://h/v1'}\nlitellm_settings:\n  drop_params: true # m4\n",
 	"mcpServers:\n  a:\n    type: local\n    command: npx\n    args: [-y, \"x y\"]\n    env: {A: b}\n    tools: ['*'] # t\n    deferTools: auto\n  # gone\n  b: {url: 'https://e.example/mcp', headers: {Authorization: 'Bearer ${keychain:g}'}}\n",
 	"approvals:\n  rules:\n    - id: r1 # one\n      action: deny\n      tool: x\n    # between\n    - {id: r2, action: allow, tool: y}\n  deny:\n  - a\n  - b # bb\n",
-	"capabilities:\n  coding: >-\n    Writing,\n    refactoring.\n\n  fast: |\n    x # not a comment\n  'q''uoted': \"a \\\"b\\\" # no\" # yes\n",
+	"model_list: [{model_name: \"*\", litellm_params: {model: openai/x}}]\ncapabilities:\n  coding: >-\n    Writing,\n    refactoring.\n\n  fast: |\n    x # not a comment\n  'q''uoted': \"a \\\"b\\\" # no\" # yes\n",
 	"defaults: &d {command: x}\nmcpServers: {a: *d}\n", "x: &a [*a]\n", "tools:\n\tsafe: []\n", "a: b: c", "- 1\n", "---\nlog: {level: info}\n---\nb: 1\n",
 	"tools:\r\n  safe:\r\n    - a # one\r\n  risky: []\r\nlog: {}\r\n", "? tools\n: safe: [a]\n", "roots: [a, # one\n  b] # two\n", "\ufeffroots: [a]\n",
 }
@@ -87,6 +87,7 @@ func additions(r *rand.Rand, c *config.Config) string {
 			c.Capabilities = map[string]string{}
 		}
 		c.Capabilities[word] = "for: " + word + "\nand # more\t"
+		c.ModelList = append(c.ModelList, config.Deployment{ModelName: "*", LiteLLMParams: config.LiteLLMParams{Model: "openai/x"}})
 		return "add capability"
 	case 7:
 		c.Approvals.Timeout = config.Duration(time.Duration(1+r.IntN(500)) * time.Second)
@@ -106,7 +107,7 @@ func additions(r *rand.Rand, c *config.Config) string {
 		c.Log.Level = []string{"debug", "warn", "error"}[r.IntN(3)]
 		return "log"
 	case 12:
-		c.RouterSettings.Fallbacks = []map[string][]string{{word: {"a", "b"}}}
+		c.RouterSettings.Fallbacks = []map[string][]string{{word: {"sol", "luna"}}}
 		return "fallbacks"
 	}
 	c.Roots = append(c.Roots, "/"+word)

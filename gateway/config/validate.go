@@ -32,6 +32,7 @@ func validate(c *Config, decoded *decoder) []Problem {
 	v.gateway(c)
 	v.providers(c)
 	v.deployments(c)
+	v.routing(c)
 	v.servers(c)
 	v.enums(c)
 	v.numbers(reflect.ValueOf(c).Elem(), "")
@@ -150,7 +151,9 @@ func (v *validator) providers(c *Config) {
 }
 
 // knownAddress reports whether the provider's address need not be configured.
-func knownAddress(name string) bool { return litellmPrefixes[name] && !addressless[name] }
+func knownAddress(name string) bool {
+	return slices.Contains(knownProviders, name) || name == "ollama_chat" || name == "lm_studio"
+}
 
 // url checks an address of a web service. One with references in it is only
 // known at run time.
@@ -165,32 +168,6 @@ func (v *validator) url(path, text string) {
 	}
 	if u.User != nil {
 		v.fault(path, "the address holds a user name or password; anyone who reads the file has it").Warning = true
-	}
-}
-
-func (v *validator) deployments(c *Config) {
-	for i, d := range c.ModelList {
-		path := fmt.Sprintf("model_list[%d]", i)
-		if d.ModelName == "" {
-			v.faultAt(path+".model_name", path, "a deployment needs a model_name")
-		}
-		params := path + ".litellm_params"
-		base := d.LiteLLMParams.APIBase + d.LiteLLMParams.BaseURL
-		v.url(params+".api_base", d.LiteLLMParams.APIBase)
-		v.url(params+".base_url", d.LiteLLMParams.BaseURL)
-		prefix, _, has := strings.Cut(d.LiteLLMParams.Model, "/")
-		_, configured := c.Providers[prefix]
-		switch {
-		case d.LiteLLMParams.Model == "":
-			v.faultAt(params+".model", path, "a deployment needs litellm_params.model, such as openai/gpt-6-sol")
-		case !has || base != "" || configured || knownAddress(prefix) || isWholeRef(d.LiteLLMParams.Model):
-		case addressless[prefix]:
-			v.fault(params+".model", "models of %q need an api_base", prefix)
-		default:
-			fault := v.fault(params+".model", "provider %q is unknown and there is no api_base", prefix)
-			fault.Nearest = Nearest(prefix, knownProviders)
-			fault.Allowed = append(KnownProviders(), "a name under providers", "any other with an api_base")
-		}
 	}
 }
 

@@ -50,6 +50,26 @@ func TestCheckFaults(t *testing.T) {
 		{"unknown default provider", "default_provider: opnai\n", 1, "default_provider", []string{`"openai"`}},
 		{"unknown prefix", "model_list:\n  - model_name: a\n    litellm_params: {model: opnai/x}\n", 3, "model_list[0].litellm_params.model", []string{"api_base", `"openai"`}},
 		{"deployment without a model", "model_list:\n  - model_name: a\n", 2, "model_list[0].litellm_params.model", []string{"litellm_params.model"}},
+		{"prefix without an address", "model_list:\n  - model_name: a\n    litellm_params: {model: bedrock/x}\n", 3, "model_list[0].litellm_params.model", []string{"api_base"}},
+		{"prefix of one's own address", "model_list:\n  - model_name: a\n    litellm_params: {model: hosted_vllm/x}\n", 3, "model_list[0].litellm_params.model", []string{"api_base"}},
+		{"undeclared capability", "capabilities: {coding: x}\nmodel_list:\n- {model_name: coding, litellm_params: {model: openai/x}}\n- {model_name: codin, litellm_params: {model: openai/x}}\n", 4, "model_list[1].model_name", []string{"not under capabilities", `"coding"`}},
+		{"capability without deployment", "model_list: [{model_name: coding, litellm_params: {model: openai/x}}]\ncapabilities:\n  coding: x\n  fast: y\n", 4, "capabilities.fast", []string{"no deployment", "model_name: fast"}},
+		{"fallback to nothing", "router_settings:\n  fallbacks:\n  - sol: [lunna]\n", 3, "router_settings.fallbacks[0].sol[0]", []string{`falls back to "lunna"`}},
+		{"default fallback to nothing", "router_settings:\n  default_fallbacks: [sol, nothing]\n", 2, "router_settings.default_fallbacks[1]", []string{`"nothing"`}},
+		{"context fallback to nothing", "router_settings:\n  context_window_fallbacks: [{sol: [nothing]}]\n", 2, "router_settings.context_window_fallbacks[0].sol[0]", []string{`"nothing"`}},
+		{"policy fallback to nothing", "router_settings:\n  content_policy_fallbacks: [{sol: [nothing]}]\n", 2, "router_settings.content_policy_fallbacks[0].sol[0]", []string{`"nothing"`}},
+		{"fallback of LiteLLM's section", "litellm_settings:\n  num_retries: 1\n  fallbacks: [{sol: [nothing]}]\n", 3, "router_settings.fallbacks[0].sol[0]", []string{`"nothing"`}},
+		{"fallback to itself", "router_settings:\n  fallbacks: [{sol: [sol]}]\n", 2, "router_settings.fallbacks[0].sol[0]", []string{"itself"}},
+		{"fallback to itself by an alias", "router_settings:\n  model_group_alias: {mine: sol}\n  fallbacks: [{sol: [mine]}]\n", 3, "router_settings.fallbacks[0].sol[0]", []string{"itself"}},
+		{"circle of two", "router_settings:\n  fallbacks:\n  - sol: [luna]\n  - luna: [astra, sol]\n", 3, "router_settings.fallbacks[0].sol", []string{"luna → sol → luna"}},
+		{"circle of three", "router_settings:\n  fallbacks:\n  - sol: [luna]\n  - luna: [astra]\n  - astra: [sol]\n", 4, "router_settings.fallbacks[1].luna", []string{"astra → sol → luna → astra"}},
+		{"alias of nothing", "router_settings:\n  model_group_alias: {mine: nothing}\n", 2, "router_settings.model_group_alias.mine", []string{`"nothing"`}},
+		{"no requests at all", "model_list:\n- model_name: a\n  litellm_params: {model: openai/x, rpm: 0}\n", 3, "model_list[0].litellm_params.rpm", []string{"above zero"}},
+		{"no weight at all", "model_list:\n- model_name: a\n  litellm_params: {model: openai/x, weight: 0}\n- model_name: a\n  litellm_params: {model: openai/y, weight: 0}\n", 3, "model_list[0].litellm_params.weight", []string{"weight 0"}},
+		{"endless retries", "router_settings: {num_retries: 1000000}\n", 1, "router_settings.num_retries", []string{"more than"}},
+		{"retry after the deadline", "router_settings: {retry_after: 500}\n", 1, "router_settings.retry_after", []string{"more than"}},
+		{"a week of cooling", "router_settings: {cooldown_time: 604800}\n", 1, "router_settings.cooldown_time", []string{"more than"}},
+		{"negative weight", "model_list:\n- model_name: a\n  litellm_params: {model: openai/x, weight: -1}\n", 3, "model_list[0].litellm_params.weight", []string{"negative"}},
 		{"server with nothing", "mcpServers:\n  a: {args: [x]}\n", 2, "mcpServers.a", []string{"neither command nor url"}},
 		{"server with both", "mcpServers:\n  a: {command: x, url: 'http://h/mcp'}\n", 2, "mcpServers.a", []string{"both"}},
 		{"server of no type", "mcpServers:\n  a: {type: htp, url: 'http://h/mcp'}\n", 2, "mcpServers.a.type", []string{"streamable-http", `"http"`}},
@@ -113,6 +133,9 @@ func TestCheckWarnings(t *testing.T) {
 		name, text string
 		want       []string // one part for each warning, in order
 	}{
+		{"what never falls back", "router_settings: {fallbacks: [{soll: [luna]}]}\n", []string{"never falls back"}},
+		{"what may be discovered", "providers: {corp: {base_url: 'http://h', models: {discover: true}}}\nrouter_settings: {fallbacks: [{sol: [z-1]}]}\n", []string{`"z-1"`}},
+		{"routes of every kind", "model_list: [{model_name: 'my-*', litellm_params: {model: openai/x}}]\nrouter_settings: {fallbacks: [{sol: [my-own, openai/x, glm-9]}, {'*': [luna]}], model_group_alias: {mine: my-1}, default_fallbacks: [mine]}\n", nil},
 		{"other programs' keys", "mcpServers:\n  a: {command: x, deferTools: auto, env: {A: 1, B: null}}\n", []string{"deferTools"}},
 		{"literal key", "providers:\n  openai:\n    api_key: sk-abcdEFGH1234abcdEFGH\n", []string{"`pointsman keys set openai`, then write \"keychain:openai\""}},
 		{"literal header", "mcpServers:\n  gh: {url: 'https://h/mcp', headers: {Authorization: Bearer abcdef123456}}\n", []string{`"Bearer ${keychain:gh}"`}},
@@ -126,7 +149,7 @@ func TestCheckWarnings(t *testing.T) {
 		{"placeholder", "model_list: [{model_name: a, litellm_params: {model: openai/x, api_key: none}}]\n", nil},
 		{"typing error in a LiteLLM section", "router_settings: {num_retrys: 1}\n", []string{`"num_retries"`}},
 		{"many ignored keys are one warning", "litellm_settings: {a: 1}\ngeneral_settings: {}\nrouter_settings: {redis_host: h}\n",
-			[]string{"litellm_settings, general_settings, router_settings.redis_host"}},
+			[]string{"litellm_settings.a, general_settings, router_settings.redis_host"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
