@@ -46,7 +46,7 @@ type remote struct {
 	origin  *url.URL
 	headers http.Header
 	account *signin.Account // nil: headers hold the credentials
-	denied  atomic.Int32    // the last status, if it was 401 or 403
+	denied  atomic.Int32    // 401 or 403, if the server has answered that and taken nothing since
 
 	noted func(req *http.Request, resp *http.Response, err error, took time.Duration)
 	body  func(body []byte) // is shown what is sent
@@ -113,11 +113,22 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	if err == nil {
-		r.note(resp.StatusCode)
-		r.mark.markStream(req.Context(), resp)
+	if err != nil {
+		return nil, err
 	}
-	return resp, err
+	r.note(resp.StatusCode)
+	if isDenial(resp.StatusCode) && req.Method == http.MethodPost {
+		return nil, r.deny(resp)
+	}
+	r.mark.markStream(req.Context(), resp)
+	return resp, nil
+}
+
+// deny makes an error of an answer that denies a request: to the SDK the answer
+// itself would be the end of the whole connection.
+func (r *remote) deny(resp *http.Response) error {
+	denied := &authError{status: resp.StatusCode, need: r.need(), err: errors.New(resp.Status)}
+	return errors.Join(denied, resp.Body.Close())
 }
 
 // authorized sends a request, signed in if there is a sign-in and it is the
@@ -162,11 +173,27 @@ func asSessionLoss(resp *http.Response) error {
 	return nil
 }
 
+func isDenial(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
+}
+
+// note keeps a denial until the server takes something: it is why what the SDK
+// tries next, an older handshake, fails.
 func (r *remote) note(status int) {
-	if status != http.StatusUnauthorized && status != http.StatusForbidden {
-		status = 0
+	switch {
+	case isDenial(status):
+		r.denied.Store(int32(status))
+	case status < http.StatusBadRequest:
+		r.denied.Store(0)
 	}
-	r.denied.Store(int32(status))
+}
+
+// need is what a person has to do, or nil.
+func (r *remote) need() *signin.NeededError {
+	if r.account == nil {
+		return nil
+	}
+	return r.account.Need()
 }
 
 // explain returns err, as an authError if the server asked for credentials.
@@ -175,11 +202,7 @@ func (r *remote) explain(err error) error {
 	if err == nil || status == 0 {
 		return err
 	}
-	denied := &authError{status: int(status), err: err}
-	if r.account != nil {
-		denied.need = r.account.Need()
-	}
-	return denied
+	return &authError{status: int(status), need: r.need(), err: err}
 }
 
 func (r *remote) client() *http.Client { return &http.Client{Transport: r} }

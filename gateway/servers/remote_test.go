@@ -316,3 +316,22 @@ func TestSecretsStayOutOfErrors(t *testing.T) {
 		t.Errorf("stderr: %s", got)
 	}
 }
+
+// TestDeniedAtTheFirstQuestion: a server that speaks 2026-07-28 alone denies the
+// question that begins it, and does not understand the older handshake that the
+// SDK then tries. It is the denial that counts.
+func TestDeniedAtTheFirstQuestion(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Method") == "server/discover" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.WriteHeader(http.StatusBadRequest)
+	}))
+	t.Cleanup(web.Close)
+	h := start(t, servers.Options{}, map[string]config.MCPServer{"r": {URL: web.URL}})
+	defer h.stop()
+	if got := h.awaitState("r", servers.NeedsAuth).Live.Error; !strings.Contains(got, "401") {
+		t.Errorf("the error is %q", got)
+	}
+}

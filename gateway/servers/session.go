@@ -257,7 +257,10 @@ func (sess *session) sendBySDK(ctx context.Context, req *pending, send func(ctx 
 func (sess *session) explain(err error) error {
 	const rejectedByTransport = -32005 // the SDK's mark of a request its transport refused; not the server's word
 	var rpc *jsonrpc.Error
+	var denied *authError
 	switch {
+	case errors.As(err, &denied):
+		return denied
 	case sess.calls.Err() != nil:
 		return mcp.ErrConnectionClosed
 	case neverSent(err):

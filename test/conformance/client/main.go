@@ -16,12 +16,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"time"
 
 	"pointsman/gateway/config"
 	"pointsman/gateway/servers"
+	"pointsman/gateway/servers/signin"
 )
 
 // scenarioVariable and contextVariable are how the runner says what is wanted.
@@ -50,11 +52,16 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 	if err != nil {
 		return err
 	}
-	play, err := scenario(getenv(scenarioVariable))
+	name := getenv(scenarioVariable)
+	play, err := scenario(name)
 	if err != nil {
 		return err
 	}
-	return host(ctx, entryFor(args[0], given), stderr, func(c *client) error {
+	entry, err := entryFor(name, args[0], given)
+	if err != nil {
+		return err
+	}
+	return host(ctx, entry, stderr, func(c *client) error {
 		c.given = given
 		return play(ctx, c)
 	})
@@ -86,9 +93,37 @@ func readGiven(text string) (given, error) {
 // serverName is the server's in the configuration.
 const serverName = "conformance"
 
-// entryFor is the server as a user would configure it.
-func entryFor(url string, g given) config.MCPServer {
-	return config.MCPServer{Type: "http", URL: url, Timeout: (20 * time.Second).Milliseconds()}
+// document is the address of a metadata document that the runner's authorization
+// servers take for a client's id, if they take any.
+const document = "https://conformance-test.local/client-metadata.json"
+
+// entryFor is the server as a user would configure it for a scenario.
+func entryFor(scenario, url string, g given) (config.MCPServer, error) {
+	entry := config.MCPServer{
+		Type: "http", URL: url, Timeout: (20 * time.Second).Milliseconds(),
+		OAuthClientID: g.ClientID, OAuthClientSecret: config.Secret(g.ClientSecret),
+	}
+	switch scenario {
+	case "auth/basic-cimd":
+		entry.OAuthClientID = document
+	case "auth/client-credentials-basic":
+		entry.OAuthGrantType = signin.ClientCredentials
+	}
+	if entry.OAuthClientID == "" {
+		return entry, nil
+	}
+	var err error
+	entry.OAuthCallbackPort, err = freePort() // scenarios run side by side
+	return entry, err
+}
+
+func freePort() (int, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer ln.Close()
+	return ln.Addr().(*net.TCPAddr).Port, nil
 }
 
 // host runs the server's entry, waits for its connection, has play use it, and
@@ -97,6 +132,7 @@ func host(ctx context.Context, entry config.MCPServer, stderr io.Writer, play fu
 	changed := make(chan struct{}, 1)
 	h := servers.New(servers.Options{
 		Logger: slog.New(slog.NewTextHandler(stderr, nil)),
+		Client: &willing{},
 		OnChange: func() {
 			select {
 			case changed <- struct{}{}:
@@ -108,7 +144,7 @@ func host(ctx context.Context, entry config.MCPServer, stderr io.Writer, play fu
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- h.Run(ctx) }()
-	defer func() { cancel(); <-ended }()
+	defer func() { cancel(); <-ended; h.Close() }()
 	for h.Connecting() {
 		select {
 		case <-changed:
@@ -116,8 +152,9 @@ func host(ctx context.Context, entry config.MCPServer, stderr io.Writer, play fu
 			return context.Cause(ctx)
 		}
 	}
-	if s := h.Status()[0]; s.Live.Status != servers.Connected {
-		return fmt.Errorf("the server is %s: %s", s.Live.Status, s.Live.Error)
+	c := &client{host: h}
+	if err := c.connected(ctx, h.Status()[0]); err != nil {
+		return err
 	}
-	return play(&client{host: h})
+	return play(c)
 }

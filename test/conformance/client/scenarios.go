@@ -14,8 +14,9 @@ import (
 
 // client is the connected server, and what the runner gave the scenario.
 type client struct {
-	host  *servers.Host
-	given given
+	host    *servers.Host
+	given   given
+	signIns int // so far
 }
 
 // scenario returns what is to be done when the server is connected and its tools
@@ -53,9 +54,22 @@ func calling(tool, arguments string) func(context.Context, *client) error {
 	}
 }
 
+// call calls a tool, and again after each sign-in that it turns out to need.
 func (c *client) call(ctx context.Context, tool string, arguments json.RawMessage) error {
-	_, err := c.host.Call(ctx, servers.Call{Server: serverName, Tool: tool, Arguments: arguments})
-	return err
+	for {
+		_, err := c.host.Call(ctx, servers.Call{Server: serverName, Tool: tool, Arguments: arguments})
+		var away *servers.UnavailableError
+		if !errors.As(err, &away) || away.Status != servers.NeedsAuth {
+			return err
+		}
+		s, err := c.signIn(ctx)
+		if err == nil {
+			err = c.connected(ctx, s)
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // definition returns the definition of a listed tool.
@@ -96,7 +110,26 @@ func askEverything(ctx context.Context, c *client) error {
 	if len(tools) == 0 {
 		return errors.New("the server lists no tools")
 	}
-	return c.call(ctx, tools[0].Name, nil)
+	return errors.Join(
+		c.call(ctx, tools[0].Name, nil),
+		c.askFirst(ctx, "resources/list", "resources.0.uri", "resources/read", "uri"),
+		c.askFirst(ctx, "prompts/list", "prompts.0.name", "prompts/get", "name"),
+	)
+}
+
+// askFirst asks for the first thing of a list: what the list has at path is the
+// parameter that method takes.
+func (c *client) askFirst(ctx context.Context, list, path, method, parameter string) error {
+	raw, err := c.host.Request(ctx, servers.Request{Server: serverName, Method: list})
+	if err != nil {
+		return err
+	}
+	params, err := json.Marshal(map[string]string{parameter: gjson.GetBytes(raw, path).Str})
+	if err != nil {
+		return err
+	}
+	_, err = c.host.Request(ctx, servers.Request{Server: serverName, Method: method, Params: params})
+	return err
 }
 
 // callGiven makes the calls that the runner wants.
