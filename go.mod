@@ -36,6 +36,8 @@ require github.com/jezek/xgb v1.1.1
 
 require github.com/pelletier/go-toml/v2 v2.4.3
 
+require mvdan.cc/sh/v3 v3.14.1
+
 require (
 	beforefyne v0.0.0
 	github.com/BurntSushi/toml v1.5.0 // indirect

@@ -13,6 +13,18 @@ import (
 //go:embed risk.yaml
 var RiskYAML []byte
 
+// ShellYAML names the shell commands that only look, by which package shell
+// judges a command line.
+//
+//go:embed shell.yaml
+var ShellYAML []byte
+
+// CopilotYAML names the tools that the Copilot CLI has itself, by which package
+// hooks judges its calls.
+//
+//go:embed copilot.yaml
+var CopilotYAML []byte
+
 // ModelsYAML is the catalogue of models and providers known by name.
 //
 //go:embed models.yaml
