@@ -28,27 +28,33 @@ const (
 
 // Request describes one call that wants to run. It is what a person is shown.
 type Request struct {
-	ID               string          `json:"id"`
-	Door             string          `json:"door"`    // http, mcp, hook, chat, demo, go
-	Client           string          `json:"client"`  // who asks: name and version, or ""
-	Session          string          `json:"session"` // what correlates the client's calls, or ""
-	CWD              string          `json:"cwd"`
-	Model            string          `json:"model"`
-	Run              string          `json:"run"`
-	Round            int             `json:"round"`
-	Call             int             `json:"call"` // its place among the calls of the round, from 1; 0: not known
-	Server           string          `json:"server"`
-	Tool             string          `json:"tool"`    // the server's own name of it
-	Offered          string          `json:"offered"` // the name the model sees
-	Title            string          `json:"title"`
-	Arguments        json.RawMessage `json:"arguments"`
-	Class            Class           `json:"class"`
-	Risky            bool            `json:"risky"`
-	Evidence         []string        `json:"evidence"` // why it is held risky, strongest first
-	Reason           string          `json:"reason"`   // why it is asked now, in a sentence
-	PlanStep         string          `json:"plan_step"`
-	Definition       string          `json:"definition"`        // hash of the tool's definition
-	DefinitionChange string          `json:"definition_change"` // unified diff against what was last seen, or ""
+	ID        string          `json:"id"`
+	Door      string          `json:"door"`    // http, mcp, hook, chat, demo, go
+	Client    string          `json:"client"`  // who asks: name and version, or ""
+	Session   string          `json:"session"` // what correlates the client's calls, or ""
+	CWD       string          `json:"cwd"`
+	Model     string          `json:"model"`
+	Run       string          `json:"run"`
+	Round     int             `json:"round"`
+	Call      int             `json:"call"` // its place among the calls of the round, from 1; 0: not known
+	Server    string          `json:"server"`
+	Tool      string          `json:"tool"`    // the server's own name of it
+	Offered   string          `json:"offered"` // the name the model sees
+	Title     string          `json:"title"`
+	Arguments json.RawMessage `json:"arguments"`
+	// Shell says that the arguments are a shell's command line: then no one
+	// permission covers every call of the tool. Command is that line's words when
+	// it is one plain command, and nil otherwise.
+	Shell            bool     `json:"shell,omitempty"`
+	Command          []string `json:"command,omitempty"`
+	Warnings         []string `json:"warnings,omitempty"` // what is destructive in this very call, each in a sentence
+	Class            Class    `json:"class"`
+	Risky            bool     `json:"risky"`
+	Evidence         []string `json:"evidence"` // why it is held risky, strongest first
+	Reason           string   `json:"reason"`   // why it is asked now, in a sentence
+	PlanStep         string   `json:"plan_step"`
+	Definition       string   `json:"definition"`        // hash of the tool's definition
+	DefinitionChange string   `json:"definition_change"` // unified diff against what was last seen, or ""
 	// AlwaysAsk puts the request to a person whatever the settings and the
 	// remembered permissions say; a remembered denial still holds. It is for
 	// calls that could switch the gates off.

@@ -62,6 +62,12 @@ func checkScope(s Scope, d Decision, req Request) error {
 	if s.ExactArguments && s.PathPrefix != "" {
 		return errors.New("scope has both exact arguments and a path prefix")
 	}
+	if len(s.CommandPrefix) > 0 || s.Folder != "" {
+		return checkCommandPrefix(s, d, req)
+	}
+	if req.Shell && d.Outcome == Allowed && !s.ExactArguments {
+		return errors.New("a permission for every command line is not given by one answer")
+	}
 	if s.ExactArguments {
 		if _, err := canonical(decided(d, req)); err != nil {
 			return fmt.Errorf("arguments to remember: %w", err)
@@ -78,6 +84,25 @@ func checkScope(s Scope, d Decision, req Request) error {
 	}
 	if p, err := newPrefix(s.PathPrefix); err != nil || !p.covers(decided(d, req)) {
 		return fmt.Errorf("path prefix %q does not cover this call", s.PathPrefix)
+	}
+	return nil
+}
+
+func checkCommandPrefix(s Scope, d Decision, req Request) error {
+	switch {
+	case s.ExactArguments || s.PathPrefix != "":
+		return errors.New("scope has a command prefix beside exact arguments or a path prefix")
+	case len(s.CommandPrefix) < 2:
+		return errors.New("a command prefix has at least two words")
+	case d.Arguments != nil:
+		return errors.New("a command prefix is about the command as it came, and it was edited")
+	case !req.Shell || !beginsWith(req.Command, s.CommandPrefix):
+		return errors.New("the call is no plain command with these first words")
+	case d.Outcome == Allowed && len(req.Warnings) > 0:
+		return errors.New("a destructive command is not permitted by its first words")
+	}
+	if p, err := newPrefix(s.Folder); err != nil || !p.at(req.CWD) {
+		return fmt.Errorf("the command does not run in the folder %q", s.Folder)
 	}
 	return nil
 }

@@ -60,6 +60,19 @@ func (p prefix) contains(s string) bool {
 	return ok && !slices.ContainsFunc(paths, func(path string) bool { return !p.holds(path) })
 }
 
+// at reports whether dir is p's folder, or lies below it.
+func (p prefix) at(dir string) bool {
+	if p.real == "" || !plainPath(dir) {
+		return false
+	}
+	dir = filepath.Clean(dir)
+	if dir != p.written {
+		return p.holds(dir)
+	}
+	real, err := follow(dir)
+	return err == nil && real == p.real
+}
+
 // holds reports whether a path lies below p.
 func (p prefix) holds(path string) bool {
 	if !plainPath(path) {

@@ -3,6 +3,7 @@ package approvals
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 )
 
@@ -37,7 +38,9 @@ func (r *Rules) Restore(rule Rule) error {
 func sameRule(a, b Rule) bool {
 	times := a.Until.Equal(b.Until) && a.Created.Equal(b.Created)
 	a.Until, a.Created, a.Used, a.LastUsed, a.Voided = b.Until, b.Created, b.Used, b.LastUsed, b.Voided
-	return times && a == b
+	sameWords := slices.Equal(a.CommandPrefix, b.CommandPrefix)
+	a.CommandPrefix, b.CommandPrefix = nil, nil
+	return times && sameWords && reflect.DeepEqual(a, b)
 }
 
 func (r *Rules) findRemoved(rule Rule) (remembered, bool) {

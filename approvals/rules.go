@@ -120,7 +120,7 @@ func ruleFor(req Request, d Decision) (Rule, error) {
 	}
 	rule := Rule{
 		Server: req.Server, Tool: req.Tool, Definition: req.Definition,
-		Lifetime: d.Scope.Lifetime, PathPrefix: d.Scope.PathPrefix,
+		Lifetime: d.Scope.Lifetime, PathPrefix: d.Scope.PathPrefix, CommandPrefix: d.Scope.CommandPrefix, Folder: d.Scope.Folder,
 	}
 	switch d.Outcome {
 	case Allowed:
@@ -149,7 +149,8 @@ func ruleFor(req Request, d Decision) (Rule, error) {
 func sameSubject(a, b Rule) bool {
 	return !a.Voided && !b.Voided && a.Lifetime == b.Lifetime && a.Run == b.Run &&
 		a.Server == b.Server && a.Tool == b.Tool && a.Definition == b.Definition &&
-		digest(a.Arguments) == digest(b.Arguments) && a.PathPrefix == b.PathPrefix
+		digest(a.Arguments) == digest(b.Arguments) && a.PathPrefix == b.PathPrefix &&
+		slices.Equal(a.CommandPrefix, b.CommandPrefix) && a.Folder == b.Folder
 }
 
 // change replaces the rules by what edit makes of a copy. With save set it

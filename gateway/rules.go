@@ -24,7 +24,7 @@ func toConfig(rules []approvals.Rule) []config.Rule {
 	for _, r := range rules {
 		list = append(list, config.Rule{
 			ID: r.ID, Action: string(r.Action), Server: r.Server, Tool: r.Tool, Definition: r.Definition,
-			Arguments: r.Arguments, PathPrefix: r.PathPrefix, Until: r.Until, Created: r.Created,
+			Arguments: r.Arguments, PathPrefix: r.PathPrefix, CommandPrefix: r.CommandPrefix, Folder: r.Folder, Until: r.Until, Created: r.Created,
 		})
 	}
 	return list
@@ -35,7 +35,7 @@ func fromConfig(rules []config.Rule) []approvals.Rule {
 	for _, r := range rules {
 		list = append(list, approvals.Rule{
 			ID: r.ID, Action: approvals.Action(r.Action), Server: r.Server, Tool: r.Tool, Definition: r.Definition,
-			Arguments: r.Arguments, PathPrefix: r.PathPrefix, Until: r.Until, Created: r.Created,
+			Arguments: r.Arguments, PathPrefix: r.PathPrefix, CommandPrefix: r.CommandPrefix, Folder: r.Folder, Until: r.Until, Created: r.Created,
 		})
 	}
 	return list

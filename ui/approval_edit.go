@@ -63,7 +63,7 @@ func (w *approvalWindow) onEdited(text string) {
 // paths need not hold those of the new ones.
 func (w *approvalWindow) narrow() {
 	w.folders = nil
-	if w.choice.Scope != nil && w.choice.Scope.PathPrefix != "" {
+	if w.choice.Scope != nil && w.choice.Scope.PathPrefix != "" || w.choice.Scope != nil && w.choice.Scope.CommandPrefix != nil {
 		w.choice = model.ScopeChoice{}
 	}
 	w.block()

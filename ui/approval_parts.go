@@ -23,6 +23,7 @@ const (
 
 // The sections of a call's text.
 const (
+	sectionWarning    = "What is destructive in it"
 	sectionDefinition = "What changed in the tool"
 	sectionChange     = "What would change"
 	sectionArguments  = "Arguments"
@@ -206,6 +207,7 @@ func (p *approvalParts) write(w *approvalWindow) {
 		jump.Importance = widget.LowImportance
 		p.jumps.Add(jump)
 	}
+	add(sectionWarning, model.WarningLines(w.request))
 	add(sectionDefinition, model.DefinitionLines(w.request))
 	add(sectionChange, w.change)
 	section := model.ArgumentLines(w.current())

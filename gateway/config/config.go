@@ -222,15 +222,17 @@ type Approvals struct {
 
 // Rule is a remembered decision. See approvals.Rule for its meaning.
 type Rule struct {
-	ID         string    `yaml:"id"`
-	Action     string    `yaml:"action"` // allow | deny
-	Server     string    `yaml:"server"`
-	Tool       string    `yaml:"tool"`
-	Definition string    `yaml:"definition"`          // hash of the tool definition it was given for
-	Arguments  string    `yaml:"arguments,omitempty"` // exact arguments as canonical JSON, or sha256:HEX of it when a secret is among them
-	PathPrefix string    `yaml:"path_prefix,omitempty"`
-	Until      time.Time `yaml:"until,omitempty"` // zero: always
-	Created    time.Time `yaml:"created"`
+	ID            string    `yaml:"id"`
+	Action        string    `yaml:"action"` // allow | deny
+	Server        string    `yaml:"server"`
+	Tool          string    `yaml:"tool"`
+	Definition    string    `yaml:"definition"`          // hash of the tool definition it was given for
+	Arguments     string    `yaml:"arguments,omitempty"` // exact arguments as canonical JSON, or sha256:HEX of it when a secret is among them
+	PathPrefix    string    `yaml:"path_prefix,omitempty"`
+	CommandPrefix []string  `yaml:"command_prefix,omitempty"` // the first words of a plain shell command
+	Folder        string    `yaml:"folder,omitempty"`         // with command_prefix: where it runs, there or below
+	Until         time.Time `yaml:"until,omitempty"`          // zero: always
+	Created       time.Time `yaml:"created"`
 }
 
 // Desktop is what the tray and the windows are set to.

@@ -206,7 +206,9 @@ func holdsRule(rules []Rule, rule Rule) bool {
 func sameRule(a, b Rule) bool {
 	sameTimes := a.Until.Equal(b.Until) && a.Created.Equal(b.Created)
 	a.Until, a.Created = b.Until, b.Created
-	return sameTimes && a == b
+	sameWords := slices.Equal(a.CommandPrefix, b.CommandPrefix)
+	a.CommandPrefix, b.CommandPrefix = nil, nil
+	return sameTimes && sameWords && reflect.DeepEqual(a, b)
 }
 
 // serverListGate holds servers that would be switched on again.

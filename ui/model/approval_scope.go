@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"pointsman/approvals"
 )
@@ -76,6 +79,7 @@ type breadth struct {
 	wide   bool
 	exact  bool
 	folder string
+	words  []string // of a command that the folder is bound to
 }
 
 func breadths(req approvals.Request, folders []string) []breadth {
@@ -84,12 +88,21 @@ func breadths(req approvals.Request, folders []string) []breadth {
 		shown := approvals.Visible(folder)
 		all = append(all, breadth{title: "Only under " + Shorten(shown, longestTool), calls: "whose paths all lie under " + shown, folder: folder})
 	}
+	for _, words := range commandPrefixes(req) {
+		text, folder := commandText(words), approvals.Visible(req.CWD)
+		all = append(all, breadth{
+			title: "Commands that begin with " + Shorten(text, longestTool), calls: "that begins with " + text + ", alone and in " + folder + " or below,", folder: req.CWD, words: words,
+		})
+	}
 	return append(all, breadth{title: "Any arguments", calls: "whatever its arguments", wide: true})
 }
 
 func choiceOf(req approvals.Request, s span, b breadth) ScopeChoice {
 	scope := s.scope
 	scope.ExactArguments, scope.PathPrefix = b.exact, b.folder
+	if b.words != nil {
+		scope.PathPrefix, scope.CommandPrefix, scope.Folder = "", b.words, b.folder
+	}
 	sentence := fmt.Sprintf("Your answer is also given to every call of %s %s, %s.", named(cmp.Or(req.Tool, req.Offered), longestTool), b.calls, s.until)
 	if req.AlwaysAsk {
 		sentence += " Only a denial can be remembered here: this tool is always asked about."
@@ -97,11 +110,48 @@ func choiceOf(req approvals.Request, s span, b breadth) ScopeChoice {
 	return ScopeChoice{Title: b.title, Verb: s.verb, Sentence: sentence, Wide: b.wide, Scope: &scope}
 }
 
+// commandPrefixes are the first words that a rule about a command could be made
+// for, narrowest first: all of them but flags and what follows, and the first two.
+func commandPrefixes(req approvals.Request) [][]string {
+	if !req.Shell || len(req.Command) < 2 {
+		return nil
+	}
+	most := len(req.Command)
+	if flag := slices.IndexFunc(req.Command[1:], func(w string) bool { return strings.HasPrefix(w, "-") }); flag > 0 {
+		most = flag + 1
+	}
+	prefixes := [][]string{req.Command[:max(2, most)]}
+	if len(prefixes[0]) > 2 {
+		prefixes = append(prefixes, req.Command[:2])
+	}
+	return prefixes
+}
+
+// commandText writes words as a shell's command line that means them.
+func commandText(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = word
+		if word == "" || strings.ContainsFunc(word, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:=,+@%", r)
+		}) {
+			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return approvals.Visible(strings.Join(quoted, " "))
+}
+
 // accepted reports whether the gate takes the choice. A folder's was looked at
 // when it was found; doing so again would wait for the file system.
 func accepted(choice ScopeChoice, req approvals.Request, edited json.RawMessage) bool {
 	scope := *choice.Scope
 	scope.PathPrefix = ""
+	if scope.CommandPrefix != nil {
+		if edited != nil || len(req.Warnings) > 0 {
+			return false
+		}
+		scope.CommandPrefix, scope.Folder, scope.ExactArguments = nil, "", true // what remains to be looked at is how long
+	}
 	d := approvals.Decision{Outcome: approvals.Allowed, Approver: approvals.ByDesk, Scope: &scope, Arguments: edited}
 	return approvals.Check(d, req) == nil
 }

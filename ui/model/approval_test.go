@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -273,7 +274,7 @@ func TestScopeChoices(t *testing.T) {
 			"Your answer is also given to every call of write_file whatever its arguments, for ever, until you remove the rule."},
 	} {
 		c := find(tt.group, tt.title)
-		if *c.Scope != tt.scope || c.Wide != tt.wide || c.Sentence != tt.sentence {
+		if !reflect.DeepEqual(*c.Scope, tt.scope) || c.Wide != tt.wide || c.Sentence != tt.sentence {
 			t.Errorf("%s, %s: %+v %+v", tt.group, tt.title, c, *c.Scope)
 		}
 		if got := model.ApproveLabel(false, c); got != tt.approve {

@@ -240,6 +240,15 @@ func DefinitionLines(req approvals.Request) []TextLine {
 	return append([]TextLine{{Kind: TextWarning, Text: "The server has changed what it says of this tool:"}}, DiffLines(req.DefinitionChange)...)
 }
 
+// WarningLines say what is destructive in a call; none when nothing was found.
+func WarningLines(req approvals.Request) []TextLine {
+	var lines []TextLine
+	for _, warning := range req.Warnings {
+		lines = append(lines, TextLine{Kind: TextWarning, Text: approvals.Visible(warning)})
+	}
+	return lines
+}
+
 // DetailLines tell everything about a call that is not its arguments, whole.
 func DetailLines(req approvals.Request) []TextLine {
 	var lines []TextLine

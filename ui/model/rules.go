@@ -68,6 +68,10 @@ func ruleSentence(r approvals.Rule, now time.Time) []RuleSpan {
 	if r.PathPrefix != "" {
 		spans = append(spans, RuleSpan{Text: " under "}, RuleSpan{Text: approvals.Visible(r.PathPrefix), Code: true})
 	}
+	if len(r.CommandPrefix) > 0 {
+		spans = append(spans, RuleSpan{Text: " for commands that begin with "}, RuleSpan{Text: commandText(r.CommandPrefix), Code: true},
+			RuleSpan{Text: " in "}, RuleSpan{Text: approvals.Visible(r.Folder), Code: true})
+	}
 	switch {
 	case r.Concealed():
 		spans = append(spans, RuleSpan{Text: " with the same arguments (kept as a hash, for a secret is among them)"})
