@@ -12,8 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
 	"pointsman/approvals"
@@ -238,9 +236,9 @@ func (c *Caller) permitted(ctx context.Context, call Call, entry *tools.Entry, v
 		return false
 	}
 	req := request(call, entry, verdict, r.Arguments)
-	if mentions(r.Arguments, c.ownTest(entry.Name, verdict.Class)) {
+	if (Own{c.opts.OwnFile, c.opts.OwnFolder}).Reached(entry.Name, verdict.Class, r.Arguments) {
 		req.AlwaysAsk, req.Risky = true, true
-		req.Reason = "it names a file that controls Pointsman or Copilot's hooks"
+		req.Reason = OwnReason
 	}
 	if !req.Risky && !verdict.change.Changed {
 		if rule, ok := c.opts.Rules.Match(req); ok && rule.Action == approvals.Deny {
@@ -432,50 +430,6 @@ func request(call Call, entry *tools.Entry, verdict judgement, arguments json.Ra
 		req.Reason = "the tool's definition has changed since it was last seen"
 	}
 	return req
-}
-
-// movers are parts of the names of tools that take a folder elsewhere, or give
-// it another name or other owners, with all that is in it.
-var movers = []string{"move", "rename", "copy", "mv", "cp", "link", "mount", "archive", "zip", "tar", "compress", "sync", "backup", "trash", "chmod", "chown", "permission"}
-
-// ownTest returns the test for texts that a call to such a tool may reach a file
-// of ours with.
-func (c *Caller) ownTest(tool string, class approvals.Class) func(string) bool {
-	command := class == approvals.Execute
-	moves := slices.ContainsFunc(movers, func(part string) bool { return strings.Contains(strings.ToLower(tool), part) })
-	if class == approvals.Read || !command && !moves && class != approvals.Destructive {
-		return c.opts.OwnFile
-	}
-	return func(text string) bool { return c.opts.OwnFile(text) || c.opts.OwnFolder(text, command) }
-}
-
-// mentions reports whether any string in the arguments satisfies own.
-func mentions(arguments json.RawMessage, own func(string) bool) bool {
-	var v any
-	if json.Unmarshal(arguments, &v) != nil {
-		return true // unclear is risky
-	}
-	return anyString(v, own)
-}
-
-func anyString(v any, own func(string) bool) bool {
-	switch v := v.(type) {
-	case string:
-		return own(v)
-	case []any:
-		for _, item := range v {
-			if anyString(item, own) {
-				return true
-			}
-		}
-	case map[string]any:
-		for key, item := range v {
-			if own(key) || anyString(item, own) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // quoted returns text as a JSON string.
