@@ -251,7 +251,7 @@ func (g *Gateway) buildServers() {
 	g.host = servers.New(servers.Options{
 		Resolve: g.resolver.Resolve, Redact: g.redactor.Redact, RedactJSON: g.redactor.RedactJSON, Logger: g.log, Version: g.opts.Version, Guard: g.opts.Guard, Records: filepath.Join(g.opts.Home.State, "servers"),
 		Builtin: g.opts.Builtin, Bundled: g.opts.Bundled, OnChange: g.noteChange, OnNotice: g.listeners.notify, Roots: g.store.Config().Roots,
-		Sandbox: sandboxOf(g.opts.Home, g.store.Path()),
+		Sandbox:  sandboxOf(g.opts.Home, g.store.Path()),
 		Keychain: g.opts.Keychain, Learn: g.redactor.Add, Tokens: g.opts.Tokens, OnSignIn: g.opts.OnSignIn,
 	})
 }

@@ -97,6 +97,14 @@ func (a *Account) require(need NeededError) error {
 	return &need
 }
 
+// requireAgain notes that a sign-in has ended, unless it is noted why.
+func (a *Account) requireAgain() error {
+	if need := a.Need(); need != nil && need.Again {
+		return need
+	}
+	return a.require(NeededError{Reason: "the sign-in has ended", Again: true})
+}
+
 // satisfied notes that the server has taken a request.
 func (a *Account) satisfied() {
 	a.mu.Lock()
@@ -247,12 +255,13 @@ func (a *Account) recover(ctx context.Context, used string, resp *http.Response)
 	if narrow && c.code != "insufficient_scope" {
 		return "", nil // it knows us, and will not: another token changes nothing
 	}
-	a.mu.Lock()
-	a.asked = c
-	a.mu.Unlock()
 	var wider []string
 	if narrow {
 		wider = c.scopes
+	} else {
+		a.mu.Lock()
+		a.asked = c
+		a.mu.Unlock()
 	}
 	if a.keeper.opts.Tokens != nil {
 		if used == "" && !a.handedBack() {
@@ -385,8 +394,10 @@ func (a *Account) renewNow(ctx context.Context) error {
 	}
 	g := a.current()
 	switch {
-	case !g.signedIn():
+	case g == nil:
 		return a.require(NeededError{Reason: "the server wants a sign-in"})
+	case !g.signedIn():
+		return a.requireAgain()
 	case g.Refresh == "":
 		return a.end(ctx, g, "the sign-in has expired")
 	}

@@ -176,8 +176,8 @@ func (f *Flow) end(err error) {
 	if err == nil {
 		k.opts.OnChange(f.Server, true)
 	}
-	close(f.done)
 	k.opts.OnEvent(e)
+	close(f.done)
 }
 
 // prepare finds everything out that the address for the browser needs.

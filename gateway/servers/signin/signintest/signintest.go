@@ -176,6 +176,18 @@ func (s *Server) ExpireAccess() {
 	clear(s.access)
 }
 
+// Expired reports whether every access token has expired by now.
+func (s *Server) Expired() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, token := range s.access {
+		if time.Now().Before(token.until) {
+			return false
+		}
+	}
+	return true
+}
+
 // ExpireRefresh has no refresh token be taken any more.
 func (s *Server) ExpireRefresh() {
 	s.mu.Lock()
@@ -401,7 +413,7 @@ func (s *Server) issueLocked(id string, scopes []string, refresh bool) map[strin
 	token := issued{client: id, scopes: scopes, until: time.Now().Add(life)}
 	access := s.freshLocked("access")
 	s.access[access] = token
-	answer := map[string]any{"access_token": access, "token_type": "Bearer", "expires_in": int(life / time.Second), "scope": strings.Join(scopes, " ")}
+	answer := map[string]any{"access_token": access, "token_type": "Bearer", "expires_in": max(int(life/time.Second), 1), "scope": strings.Join(scopes, " ")}
 	if refresh && !s.rules.NoRefresh {
 		next := s.freshLocked("refresh")
 		s.refresh[next] = token
