@@ -12,7 +12,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # that the program has seen to that.
 RELEASE   := -tags migrated_fynedo -ldflags '$(LDFLAGS)'
 
-.PHONY: all deps build debug headless windows run demo test npm copilot conformance shots lint cross bench clean
+.PHONY: all deps build debug headless windows run demo test npm copilot conformance realservers shots lint cross bench clean
 
 all: build
 
@@ -79,6 +79,14 @@ conformance: test/conformance/node_modules/.installed
 # there is a package of it.
 test/conformance/node_modules/.installed: test/conformance/package-lock.json
 	cd test/conformance && npm ci --no-fund --no-audit --ignore-scripts
+	@touch $@
+
+## realservers: MCP servers of many authors list their tools (3 GB, three minutes)
+realservers: test/realservers/node_modules/.installed
+	PATH="$(CURDIR)/test/realservers/node_modules/.bin:$$PATH" $(GO) run -tags headless ./test/realservers test/realservers
+
+test/realservers/node_modules/.installed: test/realservers/package-lock.json
+	cd test/realservers && npm ci --no-fund --no-audit --ignore-scripts
 	@touch $@
 
 ## shots: pictures of every screen, light and dark, in shots/
