@@ -29,7 +29,7 @@ func (a *app) serversCommand() *cobra.Command {
 		a.keepCommand("start", "Start an MCP server that was stopped, or that rests after crashes", (*control.Client).StartServer),
 		a.keepCommand("stop", "End an MCP server, and keep it stopped until it is started", (*control.Client).StopServer),
 		a.keepCommand("restart", "End an MCP server and start it anew", (*control.Client).RestartServer),
-		a.loginCommand(), a.loginCompleteCommand(), a.logoutCommand(), a.logsCommand())
+		a.loginCommand(), a.loginCompleteCommand(), a.logoutCommand(), a.logsCommand(), a.importCommand(), a.exportCommand())
 	return cmd
 }
 
