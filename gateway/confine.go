@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,19 +9,6 @@ import (
 	"pointsman/gateway/control"
 	"pointsman/gateway/servers/sandbox"
 )
-
-// confined returns the server entries, those without a sandbox of their own with
-// the one that is set for all.
-func confined(cfg *config.Config) map[string]config.MCPServer {
-	entries := maps.Clone(cfg.MCPServers)
-	for name, entry := range entries {
-		if entry.Sandbox == nil && cfg.Sandbox.Enabled {
-			entry.Sandbox = &cfg.Sandbox
-			entries[name] = entry
-		}
-	}
-	return entries
-}
 
 // sandboxOf returns what all confined servers have in common: none of them sees
 // our folders or the configuration, or changes our program. Our folders are made,

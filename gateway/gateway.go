@@ -36,6 +36,7 @@ import (
 	"pointsman/gateway/journal"
 	"pointsman/gateway/loop"
 	"pointsman/gateway/models"
+	"pointsman/gateway/policy"
 	"pointsman/gateway/secrets"
 	"pointsman/gateway/servers"
 	"pointsman/gateway/servers/signin"
@@ -62,6 +63,9 @@ type Options struct {
 	HTTPClient *http.Client
 	// NoMCP keeps the MCP servers from being connected.
 	NoMCP bool
+	// Policy returns what the administrator has settled, as it is now. If nil, the
+	// machine's own; see policy.System.
+	Policy func() *policy.Policy
 	// Builtin are MCP servers inside this process, by name.
 	Builtin map[string]func(context.Context) (mcp.Transport, error)
 	// Bundled are the same, but there only while the configuration has an entry
@@ -180,8 +184,11 @@ func (o *Options) complete() error {
 			return err
 		}
 	}
+	if o.Policy == nil {
+		o.Policy = policy.System
+	}
 	if o.Config == nil {
-		if o.Config, err = config.Load(config.Options{}); err != nil {
+		if o.Config, err = config.Load(config.Options{Check: policyCheck(o.Policy)}); err != nil {
 			return err
 		}
 	}
@@ -251,7 +258,7 @@ func (g *Gateway) buildServers() {
 	g.host = servers.New(servers.Options{
 		Resolve: g.resolver.Resolve, Redact: g.redactor.Redact, RedactJSON: g.redactor.RedactJSON, Logger: g.log, Version: g.opts.Version, Guard: g.opts.Guard, Records: filepath.Join(g.opts.Home.State, "servers"),
 		Builtin: g.opts.Builtin, Bundled: g.opts.Bundled, OnChange: g.noteChange, OnNotice: g.listeners.notify, Roots: g.store.Config().Roots,
-		Sandbox:  sandboxOf(g.opts.Home, g.store.Path()),
+		Admit: g.admit, Sandbox: sandboxOf(g.opts.Home, g.store.Path()),
 		Keychain: g.opts.Keychain, Learn: g.redactor.Add, Tokens: g.opts.Tokens, OnSignIn: g.opts.OnSignIn,
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"pointsman/gateway/config"
 	"pointsman/gateway/models"
 	"pointsman/gateway/models/demo"
+	"pointsman/gateway/policy"
 	"pointsman/gateway/servers/diagnostics"
 	"pointsman/gateway/tools"
 )
@@ -21,6 +22,7 @@ type live struct {
 	cfg        *config.Config
 	router     *models.Router
 	classifier *tools.Classifier
+	policy     *policy.Policy
 }
 
 // applyLatest puts in force what the store has now. That is the latest of all
@@ -29,14 +31,14 @@ func (g *Gateway) applyLatest() error {
 	g.applying.Lock()
 	defer g.applying.Unlock()
 	cfg := g.store.Config()
-	old := g.Config()
-	if cfg == old {
+	old := g.live.Load()
+	if cfg == old.cfg && reflect.DeepEqual(g.opts.Policy(), old.policy) {
 		return nil
 	}
 	if err := g.apply(cfg); err != nil {
 		return err
 	}
-	if !reflect.DeepEqual(old.Providers, cfg.Providers) {
+	if !reflect.DeepEqual(old.cfg.Providers, cfg.Providers) {
 		g.background(g.discover)
 	}
 	return nil
@@ -53,8 +55,12 @@ func (g *Gateway) background(f func()) {
 
 // apply puts a configuration in force, touching only what differs.
 func (g *Gateway) apply(cfg *config.Config) error {
-	next := &live{cfg: cfg}
-	var err error
+	next := &live{cfg: cfg, policy: g.opts.Policy()}
+	err := config.Faults(next.policy.Check(cfg))
+	if err != nil {
+		g.demandApprovals()
+		return err
+	}
 	if next.router, err = models.NewRouter(cfg, g.routerOptions()); err != nil {
 		return err
 	}
@@ -81,7 +87,7 @@ func (g *Gateway) apply(cfg *config.Config) error {
 	})
 	g.host.SetDiagnostics(diagnostics.Level(cfg.Diagnostics.MCP))
 	if !g.opts.NoMCP {
-		g.host.Apply(confined(cfg), cfg.DisabledMCPServers)
+		g.applyServers(next)
 	}
 	g.noteChange()
 	return nil

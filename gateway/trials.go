@@ -29,7 +29,7 @@ func (m manager) TestServer(ctx context.Context, name string, entry config.MCPSe
 	}
 	defer done()
 	begun := time.Now()
-	trial := m.g.host.Try(ctx, name, confined(only)[name], m.g.resolverOver(typed).Resolve)
+	trial := m.g.host.Try(ctx, name, m.g.live.Load().policy.Confined(only)[name], m.g.resolverOver(typed).Resolve)
 	return control.ServerTest{
 		State: trial.State, Error: m.g.redactor.Redact(trial.Error), Tools: m.g.judged(name, entry, trial.Tools),
 		Stderr: m.g.cleanLines(trial.Stderr), ServerInfo: trial.ServerInfo, Protocol: trial.Protocol, Duration: time.Since(begun),

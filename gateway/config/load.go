@@ -14,6 +14,9 @@ type Options struct {
 	Getenv func(string) string // nil: os.Getenv; an empty value counts as unset
 	DotEnv string              // path of a .env file, read for LLM_* alone; empty: none
 	Flags  func(*Config)       // applied last; nil: none
+	// Check returns what else is wrong with a configuration that is about to be put
+	// in force, saved, or read for the first time. If nil, nothing.
+	Check func(*Config) []Problem
 }
 
 // ErrNotFound says that a file which was asked for by name is absent.
@@ -38,7 +41,7 @@ func Load(opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, named: named, env: env, flags: opts.Flags}
+	s := &Store{path: path, named: named, env: env, flags: opts.Flags, check: opts.Check}
 	read, err := s.read()
 	if err != nil {
 		return nil, err
@@ -131,6 +134,9 @@ func (s *Store) overlay(file *Config, decoded *decoder) (*Config, []Problem, err
 		s.flags(effective)
 	}
 	problems := validate(effective, decoded)
+	if s.check != nil {
+		problems = append(problems, placed(s.check(effective), decoded)...)
+	}
 	if decoded != nil {
 		problems = append(append([]Problem(nil), decoded.problems...), problems...)
 	}
@@ -139,6 +145,15 @@ func (s *Store) overlay(file *Config, decoded *decoder) (*Config, []Problem, err
 		return nil, problems, err
 	}
 	return effective, problems, nil
+}
+
+// placed says of each problem where the file sets its path.
+func placed(problems []Problem, decoded *decoder) []Problem {
+	v := &validator{decoded: decoded}
+	for i := range problems {
+		v.place(&problems[i], problems[i].Path)
+	}
+	return problems
 }
 
 // Check returns every problem of the file at path: faults and warnings, in the

@@ -25,6 +25,7 @@ type Store struct {
 	named bool
 	env   *environment
 	flags func(*Config)
+	check func(*Config) []Problem // nil: nothing else has to hold
 
 	updating sync.Mutex // held by one change at a time; taken before mu
 

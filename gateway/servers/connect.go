@@ -24,6 +24,11 @@ const maxPages = 1000
 // connect makes a connection, shakes hands and lists the tools, all within the
 // server's start time-out. id is the connection's.
 func (s *server) connect(ctx context.Context, id string) (*session, []Tool, error) {
+	if admit := s.host.opts.Admit; admit != nil {
+		if err := admit(s.name, s.entry); err != nil {
+			return nil, nil, fmt.Errorf("starting server %q: %w", s.name, err)
+		}
+	}
 	limit := s.startTimeout()
 	late := fmt.Errorf("it was not ready within %s (raise `startTimeout` if it needs longer)", limit)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)

@@ -83,6 +83,9 @@ type Options struct {
 	// Bundled are servers of our own that are there while an entry of that name
 	// has the type builtin.
 	Bundled map[string]func(ctx context.Context) (mcp.Transport, error)
+	// Admit returns why a server must not be started or reached; nil when it may
+	// be. It is asked before each attempt. If nil, all may.
+	Admit func(name string, entry config.MCPServer) error
 	// Sandbox is what confined servers have in common. If zero, none can be
 	// confined, and those that are to be do not start.
 	Sandbox sandbox.Options

@@ -26,6 +26,7 @@ import (
 
 	"pointsman/approvals"
 	"pointsman/gateway/config"
+	"pointsman/gateway/policy"
 	"pointsman/gateway/secrets"
 )
 
@@ -49,6 +50,8 @@ type Options struct {
 	Getenv func(string) string
 	// Keychain holds the secrets. If nil, the system's.
 	Keychain secrets.Keychain
+	// Policy returns what the administrator has settled. If nil, the machine's own.
+	Policy func() *policy.Policy
 	// Windows shows the windows, on the main goroutine. If nil, this build has
 	// none.
 	Windows func(context.Context, Windows) error
@@ -85,6 +88,9 @@ func Run(ctx context.Context, opts Options) int {
 	}
 	if opts.Keychain == nil {
 		opts.Keychain = secrets.System()
+	}
+	if opts.Policy == nil {
+		opts.Policy = policy.System
 	}
 	if opts.Version == "" {
 		opts.Version = builtVersion()
@@ -225,7 +231,7 @@ type loading struct {
 
 // load reads the configuration.
 func (a *app) load(from loading) (*config.Store, error) {
-	opts := config.Options{Path: a.configPath, Getenv: a.Getenv, Flags: from.flags}
+	opts := config.Options{Path: a.configPath, Getenv: a.Getenv, Flags: from.flags, Check: a.checkPolicy}
 	if from.dotEnv {
 		opts.DotEnv = ".env"
 	}

@@ -20,7 +20,7 @@ func TestUsage(t *testing.T) {
 		{"unknown help topic", "help serv", `did you mean "serve"?`},
 		{"argument too many", "status now", `does not take "now"`},
 		{"argument missing", "approvals approve", "needs ID"},
-		{"subcommand missing", "config", "needs a command: check, path, show"},
+		{"subcommand missing", "config", "needs a command: check, path, policy, show"},
 		{"flag without a value", "serve --port", "needs an argument"},
 		{"port out of range", "serve --port 70000", "70000 is no port"},
 		{"two addresses", "serve --port 1 --listen 127.0.0.1:2", "not both"},

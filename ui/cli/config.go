@@ -30,7 +30,11 @@ func (a *app) configCommand() *cobra.Command {
 		Use: "check [FILE]", Short: "Print every fault of the configuration", Args: arguments(0, 1), Example: "  pointsman config check\n  pointsman config check new.yaml",
 		RunE: func(_ *cobra.Command, args []string) error { return a.configCheck(args) },
 	}
-	return group("config", "See and check the configuration", "  pointsman config check", path, show, check)
+	policy := &cobra.Command{
+		Use: "policy", Short: "Print what this machine's administrator has settled for every user", Args: arguments(0, 0), Example: "  pointsman config policy",
+		RunE: func(*cobra.Command, []string) error { return a.policyShow() },
+	}
+	return group("config", "See and check the configuration", "  pointsman config check", path, show, check, policy)
 }
 
 func (a *app) configPathCommand() error {
@@ -126,18 +130,10 @@ func (a *app) residentConfig(ctx context.Context) (*configInForce, error) {
 	return &shown, nil
 }
 
-// configCheck prints every fault, and the warnings.
+// configCheck prints every fault, the conflicts with the administrator's policy,
+// and the warnings.
 func (a *app) configCheck(args []string) error {
-	file, err := config.Find(a.configPath, a.Getenv)
-	if err != nil {
-		return err
-	}
-	var problems []config.Problem
-	if len(args) == 1 {
-		problems = config.Check(args[0])
-	} else {
-		problems, err = a.problems(file)
-	}
+	problems, store, err := a.problems(args)
 	faults := err != nil
 	for _, p := range problems {
 		faults = faults || !p.Warning
@@ -146,6 +142,12 @@ func (a *app) configCheck(args []string) error {
 			prefix = "warning: "
 		}
 		a.tell("%s%s", prefix, approvals.VisibleText(p.Error()))
+	}
+	if store != nil {
+		for _, conflict := range a.Policy().Conflicts(store.Config()) {
+			faults = true
+			a.tell("%s", approvals.VisibleText(conflict.Error()))
+		}
 	}
 	if err != nil {
 		return err
@@ -156,20 +158,50 @@ func (a *app) configCheck(args []string) error {
 	return a.print("config ok")
 }
 
-// problems are those of the configuration that would be in force. The file's own
-// come first; what only the environment spoils is the error.
-func (a *app) problems(file string) ([]config.Problem, error) {
-	store, err := a.load(loading{})
-	if err == nil {
-		return store.Problems(), nil
+// problems are those of the file that args name, or of the configuration that
+// would be in force, which store holds when it could be. The file's own come
+// first; what only the environment or the policy spoils is the error.
+func (a *app) problems(args []string) (problems []config.Problem, store *config.Store, err error) {
+	file, getenv := "", a.Getenv
+	if len(args) == 1 {
+		file, getenv = args[0], func(string) string { return "" } // the environment plays no part
+		store, err = config.Load(config.Options{Path: file, Getenv: getenv, Check: a.checkPolicy})
+	} else {
+		if file, err = config.Find(a.configPath, getenv); err != nil {
+			return nil, nil, err
+		}
+		store, err = a.load(loading{})
 	}
-	problems := config.Check(file)
+	if err == nil {
+		return store.Problems(), store, nil
+	}
+	problems = config.Check(file)
 	for _, p := range problems {
 		if !p.Warning {
-			return problems, nil
+			return problems, nil, nil
 		}
 	}
-	return problems, err
+	return problems, nil, err
+}
+
+// checkPolicy is config.Options.Check.
+func (a *app) checkPolicy(cfg *config.Config) []config.Problem { return a.Policy().Check(cfg) }
+
+// policyShow prints what the administrator has settled.
+func (a *app) policyShow() error {
+	p := a.Policy()
+	switch {
+	case p.Path == "":
+		a.tell("there is no administrator's policy on this machine")
+		return nil
+	case p.Fault != "":
+		return fmt.Errorf("the administrator's policy %s cannot be followed, so no server is started: %s", p.Path, p.Fault)
+	}
+	text, err := p.YAML()
+	if err != nil {
+		return err
+	}
+	return a.print("# %s\n%s", p.Path, trimNewline(text))
 }
 
 // trimNewline drops the last line's end, which printing adds.

@@ -115,7 +115,7 @@ func sameConfig(a, b string) bool {
 
 // newGateway makes a gateway of this user's, with what opts leave open filled in.
 func (a *app) newGateway(ctx context.Context, store *config.Store, home config.Home, opts gateway.Options) (*gateway.Gateway, error) {
-	opts.Config, opts.Home, opts.Version, opts.Keychain, opts.Demo = store, home, a.Version, a.Keychain, true
+	opts.Config, opts.Home, opts.Version, opts.Keychain, opts.Policy, opts.Demo = store, home, a.Version, a.Keychain, a.Policy, true
 	if self, err := os.Executable(); err == nil {
 		opts.Guard = []string{self, "guard"}
 	}

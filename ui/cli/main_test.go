@@ -21,6 +21,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
+	"pointsman/gateway/policy"
 	"pointsman/gateway/secrets"
 	"pointsman/ui/cli"
 )
@@ -68,6 +69,7 @@ type rig struct {
 	home     string
 	env      map[string]string
 	keychain secrets.Keychain
+	policy   string // the administrator's file; empty: there is none
 }
 
 const gatewayKey = "pm-test-0123456789abcdef"
@@ -90,6 +92,12 @@ func (r *rig) options(in io.Reader, out, err io.Writer, args []string) cli.Optio
 	return cli.Options{
 		Args: args, Stdin: in, Stdout: out, Stderr: err, Version: "v1.2.3", Keychain: r.keychain,
 		Getenv: func(name string) string { return r.env[name] },
+		Policy: func() *policy.Policy {
+			if r.policy == "" {
+				return &policy.Policy{}
+			}
+			return policy.Read(r.policy)
+		},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"pointsman/gateway/policy"
 	"pointsman/gateway/secrets"
 	"pointsman/ui/cli"
 )
@@ -270,5 +271,40 @@ func TestVersion(t *testing.T) {
 		if got := newRig(t, "").must(args).out; !strings.HasPrefix(got, "pointsman v1.2.3 (go") || strings.Count(got, "\n") != 1 {
 			t.Errorf("%s prints %q", args, got)
 		}
+	}
+}
+
+func TestConfigPolicy(t *testing.T) {
+	r := newRig(t, "mcpServers:\n  good: {command: x}\n  bad: {command: x, sandbox: {enabled: false}}\n")
+	if got := r.must("config", "policy"); got.out != "" || !strings.Contains(got.errors, "no administrator's policy") {
+		t.Errorf("without one: %+v", got)
+	}
+	r.policy = filepath.Join(r.home, "policy.yaml")
+	settle := func(text string) {
+		if err := os.WriteFile(r.policy, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settle("sandbox: {required: true}\n")
+	if got := r.must("config", "policy").out; !strings.Contains(got, r.policy) || !strings.Contains(got, "required: true") {
+		t.Errorf("it prints %q", got)
+	}
+	file := filepath.Join(r.home, "config.yaml")
+	for _, args := range []string{"config check", "config check " + file} {
+		got := r.run("", strings.Fields(args)...)
+		if got.code != 1 || got.out != "" || !strings.Contains(got.errors, "mcpServers.bad.sandbox") || !strings.Contains(got.errors, policy.Code) || strings.Contains(got.errors, "good") {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+	settle("approvals: {require: true}\n")
+	r.env["MCP_REQUIRE_APPROVAL"] = "false"
+	for _, args := range []string{"config check", "chat hello"} {
+		if got := r.run("", strings.Fields(args)...); got.code != 1 || !strings.Contains(got.errors, policy.Code) {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+	settle("[")
+	if got := r.run("", "config", "policy"); got.code != 1 || !strings.Contains(got.errors, "cannot be followed") {
+		t.Errorf("a broken one: %+v", got)
 	}
 }
