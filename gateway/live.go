@@ -95,7 +95,7 @@ func (g *Gateway) apply(cfg *config.Config) error {
 
 // routerOptions are what every router of ours needs from outside.
 func (g *Gateway) routerOptions() models.Options {
-	options := models.Options{Resolve: g.resolver.Resolve, Client: g.client, Redact: g.redactor.Redact, UserAgent: "pointsman/" + g.opts.Version, Logger: g.log}
+	options := models.Options{Resolve: g.resolver.Resolve, Client: g.client, Redact: g.redactor.Redact, UserAgent: "pointsman/" + g.opts.Version, Logger: g.log, Changed: g.notices.notify}
 	if g.opts.Demo {
 		options.Demo = demo.Transport{Pace: 25 * time.Millisecond}
 	}

@@ -4,9 +4,11 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"fyne.io/fyne/v2"
 
+	"pointsman/gateway/models"
 	"pointsman/gateway/servers"
 	"pointsman/ui/model"
 	"pointsman/ui/theme"
@@ -96,6 +98,18 @@ func shootModels(t *testing.T, face theme.Choice) {
 	shot("models-choices")
 	b.tabs(tabs, 2)
 	shot("models-catalogue")
+	at := time.Now().Add(time.Minute)
+	long := strings.Repeat("provider openai failed (503): 名前が長い overloaded ", 8)
+	s.view.health = append(s.view.health,
+		models.DeploymentHealth{Group: "coding", Deployment: "openai/gpt-6-sol", BaseURL: "https://api.openai.com/v1/", State: models.Cooling, Until: &at, Requests: 1204, Failures: 4, Share: 0.75, LastError: &models.Failure{Code: models.UpstreamError, Message: long, Time: at}},
+		models.DeploymentHealth{Group: "coding", Deployment: "corp/" + strings.Repeat("a-long-model-name-", 8), BaseURL: "https://models.example.com/a/very/long/path/v1/", State: models.Healthy, Requests: 40, InFlight: 2, Share: 0.25},
+		models.DeploymentHealth{Group: "gpt-6-luna", Deployment: "openai/gpt-6-luna", BaseURL: "https://api.openai.com/v1/", State: models.Limited, Until: &at, Requests: 3, Failures: 1, Share: 1, LastError: &models.Failure{Message: "provider openai limits our rate: slow down", Time: at}},
+		models.DeploymentHealth{Group: "glm-4.6", Deployment: "zai/glm-4.6", BaseURL: "https://api.z.ai/api/paas/v4/", State: models.KeyRefused, Until: &at, Requests: 1, Failures: 1, Share: 1, LastError: &models.Failure{Message: "provider zai refused our key (401): no", Time: at}},
+		models.DeploymentHealth{Group: "gpt-6-astra", Deployment: "openai/gpt-6-astra", BaseURL: "https://api.openai.com/v1/", State: models.Trying, InFlight: 1, Requests: 9, Share: 1})
+	s.set(s.view, nil)
+	shot("models-catalogue-health")
+	b.tabs(tabs, 3)
+	shot("models-health")
 	s.open("deepseek")
 	shot("models-edit")
 	s.edit(model.ProviderForm{})

@@ -96,6 +96,7 @@ func (b *gatewayBench) serve(ctx context.Context, setup gatewaySetup) (wait func
 			"servers":    func(context.Context) any { return b.gateway.Servers() },
 			"tools":      func(context.Context) any { return b.gateway.Tools() },
 			"models":     func(context.Context) any { return b.models() },
+			"health":     func(context.Context) any { return b.gateway.Models().Health() },
 		}}
 	if setup.manager != nil {
 		opts.Manager = setup.manager(opts.Manager)
@@ -111,7 +112,7 @@ func (b *gatewayBench) serve(ctx context.Context, setup gatewaySetup) (wait func
 func (b *gatewayBench) models() []model.CatalogueRow {
 	rows := []model.CatalogueRow{}
 	for _, m := range b.gateway.Models().List() {
-		rows = append(rows, model.CatalogueRow{ID: m.ID, Aliases: m.Aliases, Label: m.Label, Tier: m.Tier, ContextWindow: m.ContextWindow, Provider: m.OwnedBy})
+		rows = append(rows, model.CatalogueRow{ID: m.ID, Aliases: m.Aliases, Label: m.Label, Tier: m.Tier, ContextWindow: m.ContextWindow, Provider: m.OwnedBy, InputCost: m.InputCost, OutputCost: m.OutputCost})
 	}
 	return rows
 }

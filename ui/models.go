@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"pointsman/gateway/control"
+	"pointsman/gateway/models"
 	"pointsman/ui/model"
 	"pointsman/ui/part"
 	"pointsman/ui/theme"
@@ -28,12 +29,14 @@ type modelsScreen struct {
 	fault     *widget.Label // of the keychain
 	choices   *modelChoices
 	catalogue *modelCatalogue
+	health    *modelHealth
 }
 
 // modelsView is what the screen shows, all of one moment.
 type modelsView struct {
 	settings control.Settings
 	models   []model.CatalogueRow
+	health   []models.DeploymentHealth
 	keys     model.Keychain
 }
 
@@ -46,10 +49,12 @@ func newModelsScreen(u *UI) screen {
 func (s *modelsScreen) content() fyne.CanvasObject {
 	add := widget.NewButtonWithIcon("Add provider", theme.Icon("add", theme.ColorMuted), func() { s.edit(model.ProviderForm{}) })
 	s.choices, s.catalogue = newModelChoices(s), newModelCatalogue()
+	s.health = newModelHealth()
 	tabs := container.NewAppTabs(
 		container.NewTabItem("Providers", s.providerTab()),
 		container.NewTabItem("Default and fallback", s.choices.object),
 		container.NewTabItem("Catalogue", s.catalogue.object),
+		container.NewTabItem("Health", s.health.object),
 	)
 	head := container.NewBorder(nil, nil, nil, container.NewCenter(add), part.Heading("Models"))
 	return s.build(container.NewBorder(head, nil, nil, nil, tabs))
@@ -81,6 +86,9 @@ func (s *modelsScreen) fetch(ctx context.Context) (modelsView, error) {
 	if err = s.ui.client.Get(ctx, "/models", &view.models); err != nil {
 		return view, err
 	}
+	if err = s.ui.client.Get(ctx, "/health", &view.health); err != nil {
+		return view, err
+	}
 	bounded, cancel := context.WithTimeout(ctx, savePatience)
 	defer cancel()
 	if view.keys.Has, err = s.ui.client.HasSecret(bounded, model.ProviderKeys(view.settings.Config)); err != nil {
@@ -105,7 +113,8 @@ func (s *modelsScreen) set(view modelsView, err error) {
 	s.empty.Refresh()
 	s.providers.Refresh()
 	s.choices.set(view)
-	s.catalogue.set(view.models)
+	s.catalogue.set(view.models, view.health)
+	s.health.set(view.health)
 }
 
 func (s *modelsScreen) nothing() fyne.CanvasObject {

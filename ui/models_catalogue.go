@@ -9,6 +9,7 @@ import (
 	fynetheme "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"pointsman/gateway/models"
 	"pointsman/ui/model"
 	"pointsman/ui/part"
 	"pointsman/ui/theme"
@@ -22,19 +23,20 @@ type modelCatalogue struct {
 	list   *widget.List
 	all    []model.CatalogueRow
 	shown  []model.CatalogueRow
+	health []models.DeploymentHealth
 }
 
 // catalogueColumns are the columns' titles and their parts of the width.
 func catalogueColumns() ([]string, []float32) {
 	return []string{"Model", "Also called", "Label", "Tier", "Context", "Provider", "Health", "Cost"},
-		[]float32{22, 15, 20, 12, 11, 13, 10, 8}
+		[]float32{20, 13, 18, 11, 11, 12, 15, 13}
 }
 
 func newModelCatalogue() *modelCatalogue {
 	c := &modelCatalogue{count: part.Muted("")}
 	c.search = newSearch("Search models", c.update)
 	c.list = widget.NewList(func() int { return len(c.shown) }, func() fyne.CanvasObject { return catalogueLine() },
-		func(i widget.ListItemID, o fyne.CanvasObject) { setCatalogueLine(o.(*fyne.Container), c.shown[i]) })
+		func(i widget.ListItemID, o fyne.CanvasObject) { c.setLine(o.(*fyne.Container), c.shown[i]) })
 	c.list.OnSelected = func(widget.ListItemID) { c.list.UnselectAll() }
 	titles, _ := catalogueColumns()
 	head := catalogueLine()
@@ -45,7 +47,7 @@ func newModelCatalogue() *modelCatalogue {
 	}
 	finder := container.NewBorder(nil, nil, nil, container.NewGridWrap(fyne.NewSize(12*theme.Step, 36), c.count), c.search)
 	c.object = container.NewBorder(container.NewVBox(part.Gap(0.5), finder, head, widget.NewSeparator()),
-		part.Muted("Health and cost are not built yet."), nil, nil, c.list)
+		part.Muted("Cost is in US dollars for a million tokens, in and out."), nil, nil, c.list)
 	return c
 }
 
@@ -63,14 +65,15 @@ func catalogueLine() *fyne.Container {
 	return line
 }
 
-func setCatalogueLine(line *fyne.Container, row model.CatalogueRow) {
-	for i, text := range []string{row.ID, strings.Join(row.Aliases, ", "), row.Label, row.Tier, row.Context(), row.Provider, "", ""} {
+func (c *modelCatalogue) setLine(line *fyne.Container, row model.CatalogueRow) {
+	health := model.ModelHealth(c.health, row.ID)
+	for i, text := range []string{row.ID, strings.Join(row.Aliases, ", "), row.Label, row.Tier, row.Context(), row.Provider, health, row.Cost()} {
 		line.Objects[i].(*widget.Label).SetText(text)
 	}
 }
 
-func (c *modelCatalogue) set(all []model.CatalogueRow) {
-	c.all = all
+func (c *modelCatalogue) set(all []model.CatalogueRow, health []models.DeploymentHealth) {
+	c.all, c.health = all, health
 	c.update()
 }
 

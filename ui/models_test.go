@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"pointsman/gateway"
 	"pointsman/gateway/secrets"
 	"pointsman/ui/model"
 )
@@ -79,6 +81,24 @@ func TestProviderFromEnvironment(t *testing.T) {
 	if got := b.entry("sk-…").Text; got != "os.environ/MY_KEY" {
 		t.Errorf("the reference shows as %q", got)
 	}
+}
+
+// TestModelHealth shows what has become of a provider that refuses the key, as
+// soon as it has.
+func TestModelHealth(t *testing.T) {
+	b := newFormsBench(t, gatewaySetup{yaml: fmt.Sprintf("default_model: tiny/tiny-1\nproviders: {tiny: {base_url: %q, api_key: wrong}}\n", fakeProvider(t, "right"))})
+	s := b.modelsScreen()
+	b.tabs(s.front.(*fyne.Container).Objects[0], 3)
+	b.sees("1 deployment, none of them left alone")
+	b.sees("Not asked yet")
+	if _, err := b.gateway.Chat(t.Context(), gateway.ChatRequest{Prompt: "hello"}); err == nil {
+		t.Fatal("the provider took a wrong key")
+	}
+	b.until("the screen knows", func() bool { return strings.Contains(b.words(), "Key refused until") })
+	b.sees("1 of 1 deployment left alone for now")
+	b.sees("1 request · 1 failed")
+	s.health.list.OnSelected(0)
+	b.sees("that key is not known here")
 }
 
 // fakeProvider answers whoever shows the key.

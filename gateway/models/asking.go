@@ -240,11 +240,11 @@ func (a *asking) attempt(d *Deployment, v *visit, limit time.Duration) (*Reply, 
 		e = AsError(err)
 		outcome = string(e.Code)
 		if a.ctx.Err() == nil {
-			v.fail(e, a.router.policy, time.Now())
+			a.router.changed(v.fail(e, a.router.policy, time.Now()))
 		}
 		v.leave()
 	} else {
-		v.answer(time.Now())
+		a.router.changed(v.answer(time.Now()))
 	}
 	a.attempts = append(a.attempts, Attempt{Group: d.Group, Deployment: d.Name(), Outcome: outcome, DurationMS: time.Since(begun).Milliseconds()})
 	return reply, e
@@ -262,7 +262,7 @@ func (a *asking) request(d *Deployment, v *visit, limit time.Duration) (*Reply, 
 	if err != nil {
 		return nil, err
 	}
-	reply.Notices, reply.visit, reply.policy = notices, v, a.router.policy
+	reply.Notices, reply.visit, reply.router = notices, v, a.router
 	return reply, nil
 }
 

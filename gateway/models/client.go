@@ -33,12 +33,12 @@ var errTimeout = errors.New("the provider did not answer in time")
 type Reply struct {
 	Deployment *Deployment
 	Header     http.Header
-	Body       *Body    // a plain reply, whole; nil for a stream
-	Notices    []string // what had to be changed in the request, in sentences
-	Attempts   []Attempt
+	Body       *Body     // a plain reply, whole; nil for a stream
+	Notices    []string  // what had to be changed in the request, in sentences
+	Attempts   []Attempt // who was asked, the one that answers last
 
 	visit    *visit
-	policy   policy
+	router   *Router
 	patience time.Duration // of each wait for the stream's next event
 
 	first  []byte
@@ -270,7 +270,7 @@ func (r *Reply) Broken(why string) *Error {
 // unless it is the caller who has gone.
 func (r *Reply) blame(e *Error) {
 	if r.visit != nil && (e.Code == Timeout || r.ctx.Err() == nil) {
-		r.visit.fail(e, r.policy, time.Now())
+		r.router.changed(r.visit.fail(e, r.router.policy, time.Now()))
 	}
 }
 

@@ -26,8 +26,8 @@ const rateWindow = time.Minute
 
 // policy says when a deployment is left alone, and for how long.
 type policy struct {
-	allowedFails *int // failures in a minute that are borne; nil: defaultAllowedFails, if most fail
-	cooldown     time.Duration
+	allowedFails *int          // failures in a minute that are borne; nil: defaultAllowedFails, if most fail
+	cooldown     time.Duration // zero: nobody is left alone, whatever happens
 }
 
 // limits are what a deployment takes in a minute; zero: any number.
@@ -141,25 +141,28 @@ func (v *visit) leave() {
 	}
 }
 
-// answer notes that the deployment answers.
-func (v *visit) answer(now time.Time) {
+// answer notes that the deployment answers. It reports whether that makes it fit
+// to be asked again.
+func (v *visit) answer(now time.Time) (changed bool) {
 	h := v.health
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.roll(now)
 	h.answered++
-	if v.probe && !v.settled {
+	changed = v.probe && !v.settled
+	if changed {
 		h.probing, h.state, h.until, h.failed = false, Healthy, time.Time{}, 0
 	}
 	v.settled = true
+	return changed
 }
 
 // fail notes how the request failed. That a request was wrong says nothing
-// against who was asked.
-func (v *visit) fail(e *Error, p policy, now time.Time) {
+// against who was asked. It reports whether that changes if the deployment may be
+// asked.
+func (v *visit) fail(e *Error, p policy, now time.Time) (changed bool) {
 	if !e.movesOn() {
-		v.answer(now)
-		return
+		return v.answer(now)
 	}
 	h := v.health
 	h.mu.Lock()
@@ -172,21 +175,24 @@ func (v *visit) fail(e *Error, p policy, now time.Time) {
 		h.probing = false
 	}
 	if e.unasked() {
-		return
+		return false
 	}
+	until := h.until
 	h.failed++
 	h.failures++
 	if probe && h.state == Limited { // its pause is over, and is no reason for the next
 		h.state, h.until, probe = Healthy, time.Time{}, false
 	}
 	switch {
+	case p.cooldown <= 0:
 	case e.Code == AuthFailed:
-		h.pause(KeyRefused, now.Add(max(p.cooldown, time.Second)))
+		h.pause(KeyRefused, now.Add(p.cooldown))
 	case e.Code == RateLimited && e.RetryAfter > 0:
 		h.pause(Limited, now.Add(e.RetryAfter))
-	case p.cooldown > 0 && (probe || h.failedTooOften(p)):
+	case probe, h.failedTooOften(p):
 		h.pause(Cooling, now.Add(p.cooldown))
 	}
+	return !until.Equal(h.until)
 }
 
 // pause keeps requests away until then; a pause is not made shorter.

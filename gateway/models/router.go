@@ -26,6 +26,9 @@ type Options struct {
 	Demo http.RoundTripper
 	// Redact takes credentials out of what an error says. If nil, nothing is.
 	Redact func(text string) string
+	// Changed is called when a deployment begins, or ends, to be kept from
+	// requests. It must not wait. If nil, nobody is told.
+	Changed func()
 	// UserAgent is sent to providers.
 	UserAgent string
 	// Logger takes what is not worth failing for. If nil, nothing is logged.
@@ -92,6 +95,13 @@ func NewRouter(cfg *config.Config, opts Options) (*Router, error) {
 	}
 	r.addDetours()
 	return r, nil
+}
+
+// changed tells of a change, if it is one, in how deployments are doing.
+func (r *Router) changed(really bool) {
+	if really && r.opts.Changed != nil {
+		r.opts.Changed()
+	}
 }
 
 // UnknownModelError is returned for a name that leads nowhere.

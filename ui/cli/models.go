@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pointsman/gateway"
+	"pointsman/gateway/models"
 	"pointsman/gateway/servers"
 )
 
@@ -64,7 +65,37 @@ func (a *app) modelsCommand() *cobra.Command {
 		},
 	}
 	jsonFlag(cmd, &asJSON)
+	cmd.AddCommand(a.modelsHealthCommand())
 	return cmd
+}
+
+func (a *app) modelsHealthCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "health", Short: "Show how the deployments of models are doing", Args: arguments(0, 0),
+		Long:    "Show how the deployments of models are doing: which may be asked, which are left alone\nand until when, and how each failed last. Nobody is asked anything for it: what is shown\nis what the running Pointsman has seen.",
+		Example: "  pointsman models health\n  pointsman models health --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return look(cmd.Context(), a, looking[[]models.DeploymentHealth]{view: "health", show: a.showHealth}, asJSON)
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func (a *app) showHealth(list []models.DeploymentHealth) error {
+	var rows [][]string
+	for _, d := range list {
+		state, last := string(d.State), "-"
+		if d.Until != nil {
+			state += " until " + d.Until.Local().Format(time.TimeOnly)
+		}
+		if d.LastError != nil {
+			last = d.LastError.Time.Local().Format(time.TimeOnly) + " " + d.LastError.Message
+		}
+		rows = append(rows, []string{d.Group, d.Deployment, state, strconv.Itoa(d.InFlight), strconv.FormatInt(d.Requests, 10), strconv.FormatInt(d.Failures, 10), last})
+	}
+	return a.table([]string{"GROUP", "DEPLOYMENT", "STATE", "BUSY", "ASKED", "FAILED", "LAST ERROR"}, rows)
 }
 
 // discover asks the providers for their models, which a resident has done.

@@ -19,6 +19,8 @@ type modelRow struct {
 	Capability      bool     `json:"capability"` // a name of model_list rather than a model
 	ReasoningEffort string   `json:"reasoning_effort"`
 	Efforts         []string `json:"efforts"`
+	InputCost       *float64 `json:"input_cost_per_token"` // US dollars; null when no provider publishes it
+	OutputCost      *float64 `json:"output_cost_per_token"`
 }
 
 // views are what the control socket shows besides approvals and events.
@@ -40,6 +42,7 @@ func modelRows(g *gateway.Gateway) []modelRow {
 			ID: m.ID, Aliases: append([]string{}, m.Aliases...), Label: m.Label, Tier: m.Tier,
 			ContextWindow: m.ContextWindow, MaxOutput: m.MaxOutput, Provider: m.OwnedBy, Capability: m.Capability,
 			ReasoningEffort: m.ReasoningEffort, Efforts: append([]string{}, m.Efforts...),
+			InputCost: m.InputCost, OutputCost: m.OutputCost,
 		})
 	}
 	return rows

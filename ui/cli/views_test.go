@@ -23,6 +23,7 @@ func TestJSONKeys(t *testing.T) {
 		keys string
 	}{
 		{"models", true, "aliases capability context_window id label max_output provider tier"},
+		{"models health", true, "base_url deployment failures group in_flight last_error model provider requests share state until"},
 		{"tools", true, "allowed class evidence missing name risky server tool"},
 		{"servers list", true, "configChanged enabled live name tools transport"},
 		{"servers", true, "configChanged enabled live name tools transport"},

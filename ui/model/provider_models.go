@@ -16,6 +16,9 @@ type CatalogueRow struct {
 	ContextWindow *int64   `json:"context_window"` // tokens; nil when no provider publishes it
 	Provider      string   `json:"provider"`
 	Capability    bool     `json:"capability"` // a name of model_list rather than a model
+	// InputCost and OutputCost are US dollars per token; nil when not published.
+	InputCost  *float64 `json:"input_cost_per_token"`
+	OutputCost *float64 `json:"output_cost_per_token"`
 }
 
 // Context words the size of the context window: "128 k".
