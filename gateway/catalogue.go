@@ -70,9 +70,11 @@ func (g *Gateway) buildCatalogue() {
 		defs = append(defs, def)
 	}
 	settings := toolSettings(live)
+	settings.Self = g.ourselves()
 	settings.Previous = g.catalogue.Load()
 	g.catalogue.Store(tools.NewCatalogue(defs, settings))
 	g.notices.notify()
+	g.door.Changed()
 	if err := g.pins.Save(); err != nil {
 		g.log.Error("saving the pinned tool definitions", "error", err)
 	}

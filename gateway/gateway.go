@@ -35,6 +35,7 @@ import (
 	"pointsman/gateway/httpapi"
 	"pointsman/gateway/journal"
 	"pointsman/gateway/loop"
+	"pointsman/gateway/mcpapi"
 	"pointsman/gateway/models"
 	"pointsman/gateway/policy"
 	"pointsman/gateway/secrets"
@@ -119,6 +120,7 @@ type Gateway struct {
 	caller   *calls.Caller
 	loop     *loop.Loop
 	events   *loop.Bus
+	door     *mcpapi.Door
 	key      *accessKey
 
 	live      atomic.Pointer[live] // what the configuration in force comes to
@@ -133,6 +135,7 @@ type Gateway struct {
 	listeners listeners              // told of what the servers say has changed
 	stops     stops                  // cancel the runs
 	clocks    clocks                 // tell that the machine has slept
+	plans     plans                  // the latest of each session and client
 
 	applying sync.Mutex // held while a configuration is put in force
 
@@ -173,6 +176,7 @@ func New(_ context.Context, opts Options) (*Gateway, error) {
 	if err := g.apply(g.store.Config()); err != nil {
 		return nil, errors.Join(err, g.journal.Close())
 	}
+	g.buildDoor()
 	return g, nil
 }
 
@@ -265,16 +269,22 @@ func (g *Gateway) buildServers() {
 
 func (g *Gateway) buildLoop() {
 	g.catalogue.Store(tools.NewCatalogue(nil, tools.Settings{}))
-	own := newOwnFiles(g.opts.Home, g.store.Path())
-	g.caller = calls.New(calls.Options{
-		Catalogue: g.catalogue.Load, Pins: g.pins, Servers: g.host, Gate: g.gate, Rules: g.rules,
-		Recorder: g.journal, OwnFile: own.Named, OwnFolder: own.Held, Redact: g.redactor.Redact, Logger: g.log,
-		Paused: g.whyPaused,
-	})
+	opts := g.callOptions()
+	opts.Catalogue, opts.Pins, opts.Servers = g.catalogue.Load, g.pins, g.host
+	g.caller = calls.New(opts)
 	g.loop = loop.New(loop.Options{
 		Caller: g.caller, Catalogue: g.catalogue.Load, Settings: g.loopSettings, Recorder: g.journal, Events: g.events,
 	})
 	g.key = &accessKey{gateway: g}
+}
+
+// callOptions are what every caller of ours needs, whatever it calls.
+func (g *Gateway) callOptions() calls.Options {
+	own := newOwnFiles(g.opts.Home, g.store.Path())
+	return calls.Options{
+		Gate: g.gate, Rules: g.rules, Recorder: g.journal, OwnFile: own.Named, OwnFolder: own.Held,
+		Redact: g.redactor.Redact, Logger: g.log, Paused: g.whyPaused,
+	}
 }
 
 // Start connects the MCP servers, in the background. It must be called once;
@@ -302,6 +312,7 @@ func (g *Gateway) Close() error {
 		g.stop(approvals.ErrShuttingDown)
 		g.entering.Unlock()
 		g.host.Close()
+		g.door.Close()
 		g.running.Wait()
 		g.awaitRuns()
 		if g.idle != nil {
@@ -343,7 +354,11 @@ func (g *Gateway) cleanLines(lines []string) []string {
 }
 
 // Handler is the HTTP door's handler, guarded, for a listener of the caller's.
-func (g *Gateway) Handler() http.Handler { return httpapi.New(g.doorOptions()) }
+func (g *Gateway) Handler() http.Handler {
+	opts := g.doorOptions()
+	opts.MCP = g.door.Handler()
+	return httpapi.New(opts)
+}
 
 // TrustedHandler serves the HTTP door's routes to our own programs, which came
 // through the control socket and need no key.

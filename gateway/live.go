@@ -12,6 +12,7 @@ import (
 	"pointsman/gateway/config"
 	"pointsman/gateway/models"
 	"pointsman/gateway/models/demo"
+	"pointsman/gateway/owntools"
 	"pointsman/gateway/policy"
 	"pointsman/gateway/servers/diagnostics"
 	"pointsman/gateway/tools"
@@ -23,6 +24,7 @@ type live struct {
 	router     *models.Router
 	classifier *tools.Classifier
 	policy     *policy.Policy
+	own        *owntools.Set
 }
 
 // applyLatest puts in force what the store has now. That is the latest of all
@@ -66,6 +68,9 @@ func (g *Gateway) apply(cfg *config.Config) error {
 	}
 	if next.classifier, err = tools.NewClassifier(cfg.Tools.Risky, cfg.Tools.Safe); err != nil {
 		return fmt.Errorf("reading tools.risky and tools.safe: %w", err)
+	}
+	if next.own, err = owntools.New(cfg.Integrations, next.classifier, owntools.Options{Gateway: ownGateway{g}, Client: g.client, Version: g.opts.Version}); err != nil {
+		return err
 	}
 	approver, err := approvals.ForMode(cfg.Approvals.Approver, g.person(), cfg.Approvals.Allow, cfg.Approvals.Deny)
 	if err != nil {

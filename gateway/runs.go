@@ -32,6 +32,9 @@ func (g *Gateway) Run(ctx context.Context, req loop.Request) (*loop.Result, erro
 	defer g.stops.add(req.Run, cancel)()
 	defer context.AfterFunc(g.stopping, func() { cancel(approvals.ErrShuttingDown) })()
 	result, err := g.loop.Run(ctx, req)
+	if result != nil {
+		g.plans.note(req.Session, req.Client, result.Plan)
+	}
 	switch {
 	case errors.Is(err, approvals.ErrShuttingDown):
 		return nil, errStopping

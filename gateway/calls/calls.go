@@ -45,7 +45,7 @@ type Recorder interface {
 // Options are what a Caller is made of.
 type Options struct {
 	Catalogue func() *tools.Catalogue
-	Pins      *tools.Pins
+	Pins      *tools.Pins // nil: nothing is pinned, as of the gateway's own tools
 	Servers   Servers
 	Gate      Gate
 	Rules     *approvals.Rules // asked for standing denials of calls that need no approval
@@ -64,6 +64,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Paused returns why no call may run now, or "".
 	Paused func() string
+	// Judge judges a call of a tool that no list names. If nil, its entry does.
+	Judge func(entry *tools.Entry, arguments json.RawMessage) tools.Verdict
 }
 
 // Caller runs calls. It is safe for concurrent use.
@@ -81,6 +83,9 @@ func New(opts Options) *Caller {
 	}
 	if opts.OwnFolder == nil {
 		opts.OwnFolder = func(string, bool) bool { return false }
+	}
+	if opts.Judge == nil {
+		opts.Judge = (*tools.Entry).Judge
 	}
 	if opts.Paused == nil {
 		opts.Paused = func() string { return "" }
@@ -133,11 +138,13 @@ type Result struct {
 	Approved  *bool           // nil: nobody had to be asked
 	Approver  string          // who decided, as in approvals.Decision; "" when nobody had to
 	Executed  bool
+	Edited    bool // it ran with other arguments than it was made with: see EditedNote
 	IsError   bool
 	Outcome   journal.Outcome
 	Reason    string
 	Text      string
 	Raw       json.RawMessage // the server's whole result; nil when there is none
+	Err       error           // why there is none, of a call that passed the gates; nil otherwise
 	Duration  time.Duration   // of the execution
 }
 
@@ -181,12 +188,15 @@ type judgement struct {
 // judge judges a call. What the user said of a tool does not speak for another
 // definition of it.
 func (c *Caller) judge(entry *tools.Entry, arguments json.RawMessage) judgement {
-	if entry.Allowed { // no other is ever called, nor need be known
+	if entry.Allowed && c.opts.Pins != nil { // no other is ever called, nor need be known
 		if change := c.opts.Pins.Check(entry.Definition); change.Changed {
 			return judgement{entry.JudgeChanged(arguments), change}
 		}
 	}
-	return judgement{Verdict: entry.Judge(arguments)}
+	if listed, ok := entry.Listed(); ok {
+		return judgement{Verdict: listed}
+	}
+	return judgement{Verdict: c.opts.Judge(entry, arguments)}
 }
 
 // gates takes the call through the three gates and runs it. A panic on the way,
@@ -206,9 +216,16 @@ func (c *Caller) gates(ctx context.Context, call Call, entry *tools.Entry, verdi
 		}
 		c.execute(ctx, call, r)
 		if decision.Arguments != nil {
-			r.Text = fmt.Sprintf("(The person changed the arguments before allowing the call. It ran with %s)\n%s", r.Arguments, r.Text)
+			r.Edited, r.Text = true, EditedNote(r.Arguments)+"\n"+r.Text
 		}
 	}
+}
+
+// EditedNote tells the model that a call ran with arguments that the person has
+// changed. The Text of a result begins with it; a server's whole result does not
+// know of it.
+func EditedNote(arguments json.RawMessage) string {
+	return fmt.Sprintf("(The person changed the arguments before allowing the call. It ran with %s)", arguments)
 }
 
 // validate is the first gate. It returns why the call cannot run, or "".
@@ -326,7 +343,7 @@ func (c *Caller) execute(ctx context.Context, call Call, r *Result) {
 	})
 	r.Duration = time.Since(began)
 	if err != nil {
-		r.IsError = true
+		r.IsError, r.Err = true, err
 		r.Outcome, r.Executed = failure(ctx, err)
 		r.Reason = err.Error()
 		r.Text = "Error: " + r.Reason

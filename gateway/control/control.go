@@ -23,10 +23,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"pointsman/approvals"
 	"pointsman/gateway/loop"
+	"pointsman/gateway/mcpapi"
 	"pointsman/gateway/tools"
 )
 
@@ -48,6 +50,9 @@ type Gateway interface {
 	CheckEdited(req approvals.Request, arguments json.RawMessage) error
 	ServerKeeper
 	SignInKeeper
+	// ServeMCP serves an MCP client at the other end of a stream until it closes
+	// the stream or ctx ends. It closes conn.
+	ServeMCP(ctx context.Context, conn io.ReadWriteCloser, who mcpapi.Client) error
 	// WhyTool tells how it stands with the tools of a name.
 	WhyTool(name string) []tools.Why
 }
@@ -81,6 +86,8 @@ type Server struct {
 	opts   Options
 	secret [sha256.Size]byte
 	mux    *http.ServeMux
+
+	streams sync.WaitGroup // of MCP clients, which the HTTP server knows nothing of
 }
 
 // NewServer returns a server. It starts nothing.
@@ -107,6 +114,7 @@ func NewServer(opts Options) *Server {
 	s.mux.HandleFunc("GET /events", s.events)
 	s.mux.HandleFunc("GET /changes", s.changes)
 	s.mux.HandleFunc("POST /pause", s.pause)
+	s.mux.HandleFunc("POST /mcp/stream", s.mcpStream)
 	s.mux.HandleFunc("POST /window", s.window)
 	s.serverRoutes()
 	s.signInRoutes()
@@ -138,6 +146,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		_ = server.Close() // what is still open is cut: we are going
 	}
 	<-failed
+	s.streams.Wait() // they ended with requests
 	return nil
 }
 

@@ -22,6 +22,7 @@ import (
 	"pointsman/gateway/config"
 	"pointsman/gateway/control"
 	"pointsman/gateway/loop"
+	"pointsman/gateway/mcpapi"
 	"pointsman/gateway/servers"
 	"pointsman/gateway/servers/diagnostics"
 	"pointsman/gateway/servers/signin"
@@ -119,7 +120,19 @@ func (g *gateway) CheckEdited(_ approvals.Request, arguments json.RawMessage) er
 }
 
 func (g *gateway) Desk() *approvals.Desk { return g.desk }
-func (g *gateway) Events() *loop.Bus     { return g.events }
+
+// ServeMCP says who came, and what it sends, until it goes.
+func (g *gateway) ServeMCP(ctx context.Context, conn io.ReadWriteCloser, who mcpapi.Client) error {
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	defer conn.Close()
+	if _, err := fmt.Fprintf(conn, "%+v\n", who); err != nil {
+		return err
+	}
+	_, err := io.Copy(conn, conn)
+	return err
+}
+
+func (g *gateway) Events() *loop.Bus { return g.events }
 func (g *gateway) TrustedHandler(door string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, door, " ", r.URL.Path) })
 }

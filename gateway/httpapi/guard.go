@@ -25,7 +25,7 @@ func (h *Handler) guard(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	if preflight(r) {
-		w.Header().Set("Access-Control-Allow-Methods", "GET, POST")
+		w.Header().Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
 		w.Header().Set("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Pointsman-Tools, X-Pointsman-Session, "+r.Header.Get("Access-Control-Request-Headers"))
 		w.Header().Set("Access-Control-Max-Age", "600")
 		w.WriteHeader(http.StatusNoContent)

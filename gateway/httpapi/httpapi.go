@@ -51,9 +51,11 @@ type Options struct {
 	// to be read. A *diagnostics.QueryError is the caller's fault.
 	Diagnostics func(ctx context.Context, q diagnostics.Query) (diagnostics.Page, error)
 	Settings    func() Settings
-	Version     string
-	Started     time.Time
-	Logger      *slog.Logger
+	// MCP serves /mcp. If nil, there is nothing there.
+	MCP     http.Handler
+	Version string
+	Started time.Time
+	Logger  *slog.Logger
 	// Door and Trusted are for the control socket, which serves the same routes
 	// to our own programs: its name in the record, and no guard, since only the
 	// user can open it. Door empty means "http".
@@ -84,6 +86,9 @@ func New(opts Options) *Handler {
 		h.handle("/v1/diagnostics", http.MethodGet, h.diagnostics)
 	}
 	h.handle("/v1/chat/completions", http.MethodPost, h.chat)
+	if opts.MCP != nil {
+		h.mux.Handle("/mcp", opts.MCP)
+	}
 	h.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, &models.Error{Code: models.InvalidRequest, Status: http.StatusNotFound, Message: fmt.Sprintf("there is nothing at %s", r.URL.Path)})
 	})

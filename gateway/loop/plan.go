@@ -52,8 +52,8 @@ func parsePlan(arguments json.RawMessage) ([]Step, error) {
 	return args.Steps, nil
 }
 
-// progress counts the steps per status.
-func progress(plan []Step) map[string]int {
+// Progress counts the steps of a plan, by status and in total.
+func Progress(plan []Step) map[string]int {
 	if plan == nil {
 		return nil
 	}

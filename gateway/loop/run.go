@@ -336,7 +336,7 @@ func (r *run) remember(theirs []*call) {
 
 // answer makes the result of the last turn.
 func (r *run) answer(t *turn) (*Result, error) {
-	r.report.PlanProgress = progress(r.report.Plan)
+	r.report.PlanProgress = Progress(r.report.Plan)
 	result := &Result{Report: r.report, Run: r.id, Model: r.model, Content: t.text(), Finish: t.finish, Usage: r.usage, Header: t.header}
 	if r.req.Stream != nil {
 		return result, r.endStream(t)

@@ -322,7 +322,7 @@ func (t *turn) finishFor(theirs []*call) string {
 func (r *run) reportJSON(t *turn) []byte {
 	_, theirs := t.split()
 	r.report.Unanswered = len(theirs) == 0 && t.text() == ""
-	r.report.PlanProgress = progress(r.report.Plan)
+	r.report.PlanProgress = Progress(r.report.Plan)
 	out, err := json.Marshal(r.report)
 	if err != nil { // plain values, and raw JSON that was parsed before
 		return []byte("null")

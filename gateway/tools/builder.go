@@ -64,6 +64,9 @@ func (b *builder) entry(def Definition) *Entry {
 		prefix = def.Server
 	}
 	e := &Entry{Offered: OfferedName(prefix, def.Name), Definition: def}
+	if b.settings.Own {
+		e.Offered = def.Name
+	}
 	before := b.before[toolKey{def.Server, def.Name}]
 	if before != nil && before.Hash == def.Hash && def.Hash != "" {
 		e.schema, e.fitted, e.terms = before.schema, before.fitted, before.terms
@@ -111,7 +114,7 @@ func (b *builder) refusal(e *Entry) (string, Cause) {
 	if e.Fault != "" {
 		return "set aside: " + e.Fault, SetAside
 	}
-	if hasOwnPrefix(e.Name) {
+	if hasOwnPrefix(e.Name) && !b.settings.Own {
 		return "its name is reserved for the gateway's own tools", Reserved
 	}
 	if b.settings.Self != nil && b.settings.Self(e.Definition) {

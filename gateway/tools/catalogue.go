@@ -17,6 +17,7 @@ type Settings struct {
 	MaxOffered int                       // how many tools a model is offered at once; 0: no limit
 	Self       func(def Definition) bool // reports whether a tool is our own, reached through another; may be nil
 	Previous   *Catalogue                // the one before: what it worked out of definitions that did not change is kept; may be nil
+	Own        bool                      // the tools are the gateway's own: they keep their names, which no server's tool may have
 }
 
 // Catalogue is an immutable snapshot of every connected server's tools.

@@ -31,6 +31,11 @@ type Entry struct {
 	terms     func() terms            // what it is found by; made at the first call
 }
 
+// Listed returns the verdict of the lists that name the tool: the user's, and the
+// embedded ones. Arguments change nothing about it. It reports whether there is
+// one.
+func (e *Entry) Listed() (Verdict, bool) { return e.profile.verdict, e.profile.fixed }
+
 // Restore maps the arguments of a call, as they follow Function, to what the
 // server knows. Arguments that follow the server's own schema stay as they are.
 // args must be a JSON object as NormalizeArguments returns it. The error says

@@ -1,0 +1,235 @@
+package mcpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// An errand is what a request of a client has us do. Before 2026-07-28 it takes
+// as long as the request, and what the client is asked meanwhile are requests of
+// ours. Since then there are none: the client gets a result that says what input
+// is required, and sends its request again, with the answers and a token by which
+// the errand, which waited, is found (SEP-2322). It goes on where it was, so a
+// call that was asked about is the one that runs, whatever else is sent with the
+// token.
+type errand struct {
+	service   *service
+	peer      *peer
+	ctx       context.Context
+	cancel    context.CancelCauseFunc
+	questions chan *question
+	done      chan struct{} // closed when result and err are set
+	result    mcp.Result
+	err       error
+
+	mu     sync.Mutex // guards the field below
+	waiter waiter     // zero while the client is asked
+}
+
+// waiter is the request that waits for an errand's result.
+type waiter struct {
+	ctx     context.Context
+	session *mcp.ServerSession
+	token   any // of progress notifications, or nil
+}
+
+// question is one thing that the client is asked.
+type question struct {
+	method string
+	params raw
+	answer chan raw // size 1
+}
+
+// errandParams are the parts of a request that an errand is about.
+type errandParams struct {
+	state   string
+	answers mcp.InputResponseMap
+	token   any
+}
+
+// errand begins an errand for a request, or finds the one it goes on with, and
+// waits for its result or for what the client has to be asked.
+func (s *service) errand(ctx context.Context, req request, p errandParams, do func(context.Context, *errand) (mcp.Result, error)) (mcp.Result, error) {
+	if p.state != "" {
+		kept := s.kept.take(p.state)
+		if kept == nil {
+			return nil, invalid("the request state is not known: the call has ended, or was gone on with before")
+		}
+		kept.e.deliver(kept.asked, p.answers)
+		return kept.e.await(ctx, req, p.token)
+	}
+	e := &errand{service: s, questions: make(chan *question), done: make(chan struct{})}
+	e.ctx, e.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	e.peer = newPeer(s, e, req)
+	release := context.AfterFunc(s.ctx, func() { e.cancel(context.Cause(s.ctx)) })
+	s.errands.Go(func() {
+		defer release()
+		defer e.cancel(nil)
+		defer close(e.done)
+		defer e.recovered()
+		e.result, e.err = do(context.WithValue(e.ctx, peerKey{}, e.peer), e)
+	})
+	return e.await(ctx, req, p.token)
+}
+
+// recovered ends the errand, and nothing else, when doing it panics.
+func (e *errand) recovered() {
+	if p := recover(); p != nil {
+		e.service.door.opts.Logger.Error("a request of an MCP client made the gateway panic", "panic", fmt.Sprint(p))
+		e.err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "an error inside Pointsman; its log tells more"}
+	}
+}
+
+// await waits for the end of the errand, or for what the client has to be asked.
+// When the request is cancelled, so is the errand.
+func (e *errand) await(ctx context.Context, req request, token any) (mcp.Result, error) {
+	ctx, cancel := e.service.posts.bind(ctx, req)
+	defer cancel()
+	session, _ := req.GetSession().(*mcp.ServerSession)
+	e.attach(waiter{ctx, session, token})
+	select {
+	case <-e.done:
+		return e.result, e.err
+	case q := <-e.questions:
+		e.attach(waiter{})
+		return e.require(q)
+	case <-ctx.Done():
+		e.cancel(errGone)
+		<-e.done // soon: everything it waits for has ended
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (e *errand) attach(w waiter) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.waiter = w
+}
+
+// maxAway is how long a client may take to answer what it was asked.
+const maxAway = 30 * time.Minute
+
+// require answers the request with what the client is asked, and keeps the errand
+// for when it comes back.
+func (e *errand) require(first *question) (mcp.Result, error) {
+	asked := []*question{first}
+	for more := true; more; {
+		select {
+		case q := <-e.questions:
+			asked = append(asked, q)
+		default:
+			more = false
+		}
+	}
+	type input struct {
+		Method string `json:"method"`
+		Params raw    `json:"params"`
+	}
+	inputs := map[string]input{}
+	for i, q := range asked {
+		inputs[inputName(i)] = input{q.method, q.params}
+	}
+	state := rand.Text()
+	body, err := json.Marshal(map[string]any{"resultType": "input_required", "inputRequests": inputs, "requestState": state})
+	if err != nil {
+		e.cancel(err)
+		return nil, fmt.Errorf("asking the client: %w", err)
+	}
+	e.service.kept.put(state, kept{e: e, asked: asked})
+	return &answer{body: body}, nil
+}
+
+func inputName(i int) string { return fmt.Sprintf("input_%d", i+1) }
+
+// deliver hands on what the client answered. What it did not answer is asked of
+// nobody any more.
+func (e *errand) deliver(asked []*question, answers mcp.InputResponseMap) {
+	for i, q := range asked {
+		body, err := json.Marshal(answers[inputName(i)])
+		if err != nil {
+			body = nil
+		}
+		q.answer <- body
+	}
+}
+
+var errUnanswered = errors.New("the client did not answer")
+
+// ask puts a question to a client of the stateless protocol.
+func (e *errand) ask(ctx context.Context, method string, params raw) (raw, error) {
+	q := &question{method: method, params: params, answer: make(chan raw, 1)}
+	select {
+	case e.questions <- q:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case body := <-q.answer:
+		if len(body) == 0 || string(body) == "null" {
+			return nil, errUnanswered
+		}
+		return body, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// notify sends progress, if the client wants it and waits.
+func (e *errand) notify(progress, total float64, message string) {
+	e.mu.Lock()
+	w := e.waiter
+	e.mu.Unlock()
+	if w.token == nil || w.session == nil || w.ctx.Err() != nil {
+		return
+	}
+	_ = w.session.NotifyProgress(w.ctx, &mcp.ProgressNotificationParams{ // a client that has gone cannot be told
+		ProgressToken: w.token, Progress: progress, Total: total, Message: message,
+	})
+}
+
+// kept is an errand whose client was asked something.
+type kept struct {
+	e     *errand
+	asked []*question
+	timer *time.Timer
+}
+
+// shelf keeps errands by the token under which they are gone on with. The zero
+// value is ready.
+type shelf struct {
+	mu   sync.Mutex // guards the field below
+	kept map[string]kept
+}
+
+// put keeps an errand until it ends or its client stays away too long.
+func (s *shelf) put(state string, k kept) {
+	k.timer = time.AfterFunc(maxAway, func() { k.e.cancel(errUnanswered) })
+	s.mu.Lock()
+	if s.kept == nil {
+		s.kept = map[string]kept{}
+	}
+	s.kept[state] = k
+	s.mu.Unlock()
+	context.AfterFunc(k.e.ctx, func() { s.take(state) })
+}
+
+// take returns an errand once; nil when there is none.
+func (s *shelf) take(state string) *kept {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, ok := s.kept[state]
+	if !ok {
+		return nil
+	}
+	delete(s.kept, state)
+	k.timer.Stop()
+	return &k
+}

@@ -1,0 +1,64 @@
+package mcpapi
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// peer is the client that made a request, as far as that request tells.
+type peer struct {
+	program string // name and version
+	session string
+	errand  *errand
+	ss      *mcp.ServerSession
+	caps    *mcp.ClientCapabilities
+	modern  bool // it speaks the stateless protocol
+}
+
+// peerKey is under which the context of an errand holds its peer.
+type peerKey struct{}
+
+func newPeer(s *service, e *errand, req request) *peer {
+	p := &peer{program: program(req), session: s.who.Session, errand: e, caps: req.ClientCapabilities(), modern: stateless(req)}
+	p.ss, _ = req.GetSession().(*mcp.ServerSession)
+	if extra := req.GetExtra(); extra != nil { // over HTTP
+		p.session = cmp.Or(extra.Header.Get("X-Pointsman-Session"), p.ss.ID(), s.who.Session)
+	}
+	if p.caps == nil {
+		p.caps = &mcp.ClientCapabilities{}
+	}
+	return p
+}
+
+// elicits reports whether the client can show a form to its user. One that does
+// not say which kind it can can do forms.
+func (p *peer) elicits() bool {
+	e := p.caps.Elicitation
+	return e != nil && (e.Form != nil || e.URL == nil)
+}
+
+// ask asks the client something and returns its result.
+func (p *peer) ask(ctx context.Context, method string, params raw) (raw, error) {
+	if p.modern {
+		return p.errand.ask(ctx, method, params)
+	}
+	var result any
+	var err error
+	switch method {
+	case "elicitation/create":
+		var asked mcp.ElicitParams
+		if err = json.Unmarshal(params, &asked); err == nil {
+			result, err = p.ss.Elicit(ctx, &asked)
+		}
+	default:
+		err = fmt.Errorf("clients are not asked for %s", method)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(result)
+}

@@ -1,0 +1,193 @@
+package mcpapi
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pointsman/approvals"
+	"pointsman/gateway/tools"
+)
+
+// errGone is why a call ends whose client has closed its stream.
+var errGone = errors.New("the client has gone")
+
+// service is one MCP server of the SDK's: of one stream's client, or of all HTTP
+// clients.
+type service struct {
+	door   *Door
+	who    Client
+	server *mcp.Server
+
+	ctx     context.Context // of all that its clients wait for
+	cancel  context.CancelCauseFunc
+	errands sync.WaitGroup
+	kept    shelf // errands whose client is asked something
+	posts   posts
+	told    atomic.Uint64 // digest of the tools that the clients know, or have been told to look at
+}
+
+func (d *Door) newService(who Client) *service {
+	who.Session = cmp.Or(who.Session, "mcp-"+rand.Text())
+	s := &service{door: d, who: who}
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	s.server = mcp.NewServer(&mcp.Implementation{Name: "pointsman", Title: "Pointsman", Version: d.opts.Version}, &mcp.ServerOptions{
+		Instructions: "Pointsman gives you the tools of the user's MCP servers. A risky call waits until the user has approved it, which may take minutes; a denial says why.",
+		Capabilities: &mcp.ServerCapabilities{
+			Tools: &mcp.ToolCapabilities{ListChanged: true}, Logging: &mcp.LoggingCapabilities{},
+		},
+	})
+	s.server.AddReceivingMiddleware(s.receive)
+	s.told.Store(s.digest())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.services[s] = struct{}{}
+	return s
+}
+
+// end cancels what the clients wait for, and waits for it, but not for long: a
+// call that cannot be cancelled ends with its server.
+func (s *service) end() {
+	s.door.mu.Lock()
+	delete(s.door.services, s)
+	s.door.mu.Unlock()
+	s.cancel(approvals.ErrShuttingDown)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.errands.Wait()
+		for session := range s.server.Sessions() {
+			_ = session.Close() // it is closing in any case
+		}
+	}()
+	select {
+	case <-ended:
+	case <-time.After(closePatience):
+		s.door.opts.Logger.Warn("not all calls of MCP clients have ended")
+	}
+}
+
+// toolsChanged tells the clients, when what is served is not what it was. The SDK
+// tells of changes of its own features alone, to whom each era says: a tool that
+// nobody sees is put there again.
+func (s *service) toolsChanged() {
+	if now := s.digest(); s.told.Swap(now) == now {
+		return
+	}
+	s.server.AddTool(&mcp.Tool{Name: "changed", InputSchema: raw(`{"type":"object"}`)}, nil)
+}
+
+// digest tells two lists of tools apart.
+func (s *service) digest() uint64 {
+	var h maphash.Hash
+	h.SetSeed(s.door.seed)
+	for _, e := range s.tools() {
+		_, _ = h.WriteString(e.Offered) // it never fails
+		_ = h.WriteByte(0)
+		_, _ = h.Write(e.Raw)
+	}
+	return h.Sum64()
+}
+
+// request is what every request of a client tells.
+type request interface {
+	mcp.Request
+	ProtocolVersion() string
+	ClientInfo() *mcp.Implementation
+	ClientCapabilities() *mcp.ClientCapabilities
+}
+
+// receive answers what is ours to answer, and leaves the rest to the SDK.
+func (s *service) receive(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		switch req := req.(type) {
+		case *mcp.ListToolsRequest:
+			return s.listTools(ctx, req)
+		case *mcp.CallToolRequest:
+			return s.callTool(ctx, req)
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// firstStateless is the first protocol version in which each request says what
+// initialize used to, and results say of what type they are.
+const firstStateless = "2026-07-28"
+
+func stateless(req request) bool { return req.ProtocolVersion() >= firstStateless }
+
+// serves reports whether tools of a kind, own or servers, are served.
+func (s *service) serves(kind string) bool {
+	what := cmp.Or(s.who.Tools, s.door.opts.Tools())
+	return what == "all" || what == kind
+}
+
+// tools returns the tools that are served: our own, then the servers'.
+func (s *service) tools() []*tools.Entry {
+	var list []*tools.Entry
+	if s.serves("own") {
+		list = append(list, s.door.opts.Own.Catalogue().Entries()...)
+	}
+	if s.serves("servers") {
+		for _, e := range s.door.opts.Servers.Catalogue().Entries() {
+			if e.Allowed && s.sees(e.Server) {
+				list = append(list, e)
+			}
+		}
+	}
+	return list
+}
+
+// sees reports whether what a server has is served.
+func (s *service) sees(server string) bool {
+	return len(s.who.Servers) == 0 || slices.Contains(s.who.Servers, server)
+}
+
+// find returns a tool by the name it is served under, and what runs it; nil when
+// there is none.
+func (s *service) find(name string) (*tools.Entry, Caller) {
+	if e := s.door.opts.Own.Catalogue().Lookup(name); e != nil && s.serves("own") {
+		return e, s.door.opts.Own.Caller
+	}
+	if e := s.door.opts.Servers.Catalogue().Lookup(name); e != nil && s.serves("servers") && s.sees(e.Server) {
+		return e, s.door.opts.Servers.Caller
+	}
+	return nil, nil
+}
+
+// readyPatience is how long a client waits, at most, for servers that are still
+// connecting: those that list tools once would else miss them. Whoever is later
+// is told of with list_changed.
+const readyPatience = 3 * time.Second
+
+func (s *service) awaitServers(ctx context.Context) {
+	if !s.serves("servers") {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyPatience)
+	defer cancel()
+	_ = s.door.opts.Ready(ctx) // what is there is served
+}
+
+// program names the client's program and version, as for requests over HTTP.
+func program(req request) string {
+	info := req.ClientInfo()
+	if info == nil {
+		return ""
+	}
+	name := strings.Join(strings.Fields(info.Name), "-")
+	if info.Version != "" {
+		name += "/" + info.Version
+	}
+	const longest = 100 // bytes; each record of its calls repeats it
+	return strings.ToValidUTF8(name[:min(len(name), longest)], "")
+}
