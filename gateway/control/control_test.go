@@ -1,6 +1,7 @@
 package control_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -563,6 +564,27 @@ func TestStartingResident(t *testing.T) {
 		t.Errorf("a second resident gets %v", err)
 	}
 	if err := first.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMCPStream(t *testing.T) {
+	r := newRig(t)
+	stream, err := r.client.MCP(t.Context(), mcpapi.Client{Session: "s", CWD: "/w", Tools: "own", Servers: []string{"a", "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewReader(stream)
+	if who, err := in.ReadString('\n'); err != nil || who != "{Session:s CWD:/w Tools:own Servers:[a b]}\n" {
+		t.Errorf("who came is %q, %v", who, err)
+	}
+	if _, err := io.WriteString(stream, "a line\n"); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := in.ReadString('\n'); err != nil || line != "a line\n" {
+		t.Errorf("back came %q, %v", line, err)
+	}
+	if err := stream.Close(); err != nil {
 		t.Error(err)
 	}
 }

@@ -16,9 +16,13 @@ var inheritedNames = map[string]bool{
 	"USERPROFILE": true, "USERNAME": true, "HOMEDRIVE": true, "HOMEPATH": true, "PROCESSOR_ARCHITECTURE": true,
 }
 
+// InsideVariable is set in the environment of every server: a Pointsman that finds
+// it there was started by one, and must not start the same servers once more.
+const InsideVariable = "POINTSMAN_INSIDE"
+
 // inherited returns the variables of our environment that a server gets.
 func inherited() []string {
-	var env []string
+	env := []string{InsideVariable + "=1"}
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")
 		name = strings.ToUpper(name)

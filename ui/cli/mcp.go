@@ -19,6 +19,7 @@ import (
 	"pointsman/gateway/control"
 	"pointsman/gateway/mcpapi"
 	"pointsman/gateway/mcpapi/relay"
+	"pointsman/gateway/servers"
 )
 
 // sessionVariable is where the Copilot CLI and SDK name their session.
@@ -26,7 +27,7 @@ const sessionVariable = "COPILOT_AGENT_SESSION_ID"
 
 func (a *app) mcpCommand() *cobra.Command {
 	var tools string
-	var servers []string
+	var only []string
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve MCP on standard input and output, for an MCP client to start",
@@ -42,20 +43,20 @@ asks through the client, if that can show a form.`,
 			default:
 				return usagef("--tools %s is not known; give all, own or servers", tools)
 			}
-			return a.serveMCP(cmd.Context(), tools, servers)
+			return a.serveMCP(cmd.Context(), tools, only)
 		},
 	}
 	cmd.Flags().StringVar(&tools, "tools", "", "serve `WHICH` tools: all, own or servers (default: mcp.tools of the configuration)")
 	choices(cmd, "tools", "all", "own", "servers")
-	cmd.Flags().StringArrayVar(&servers, "server", nil, "of the servers, serve this `NAME` alone; may be given again")
+	cmd.Flags().StringArrayVar(&only, "server", nil, "of the servers, serve this `NAME` alone; may be given again")
 	return cmd
 }
 
 // serveMCP serves the client that has started this process, until it goes.
-func (a *app) serveMCP(ctx context.Context, tools string, servers []string) error {
+func (a *app) serveMCP(ctx context.Context, tools string, only []string) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	m := &mcpClient{app: a, who: mcpapi.Client{Session: a.Getenv(sessionVariable), Tools: tools, Servers: servers}}
+	m := &mcpClient{app: a, who: mcpapi.Client{Session: a.Getenv(sessionVariable), Tools: tools, Servers: only}}
 	if m.who.Session == "" {
 		m.who.Session = relay.NewSession()
 	}
@@ -155,6 +156,9 @@ func (t *attachment) Close() error {
 // begin starts a gateway in this process. Nobody is at a desk: what needs a person
 // is asked of the client. No .env is read: the client chose the directory.
 func (m *mcpClient) begin(ctx context.Context, home config.Home) error {
+	if m.app.Getenv(servers.InsideVariable) != "" {
+		return errors.New("this Pointsman was started as an MCP server of another, and would start that one's servers once more, itself among them; remove it from mcpServers")
+	}
 	store, err := m.app.load(loading{})
 	if err != nil {
 		return err
