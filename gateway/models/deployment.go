@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -54,14 +55,12 @@ func (d *Deployment) patience(stream bool) time.Duration {
 
 // identity tells deployments apart: another address, model or key is another.
 func (d *Deployment) identity() string {
-	var headers []string
-	for _, name := range slices.Sorted(maps.Keys(d.headers)) {
-		headers = append(headers, name, string(d.headers[name]))
-	}
 	p := d.params
-	return fmt.Sprintf("%q", append([]string{
-		d.Group, d.Provider, d.BaseURL, d.Model, string(d.key), p.Model, p.APIBase, p.BaseURL, fmt.Sprint(d.place),
-	}, headers...))
+	parts := []string{d.Group, d.Provider, d.BaseURL, d.Model, string(d.key), p.Model, p.APIBase, p.BaseURL, strconv.Itoa(d.place)}
+	for _, name := range slices.Sorted(maps.Keys(d.headers)) {
+		parts = append(parts, name, string(d.headers[name]))
+	}
+	return strings.Join(parts, "\x00")
 }
 
 // describedBy takes what the catalogue says of the model, unless it is known

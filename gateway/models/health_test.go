@@ -436,3 +436,18 @@ func BenchmarkPick(b *testing.B) {
 		visit.leave()
 	}
 }
+
+// BenchmarkSingle is what finding and choosing a model of the catalogue costs.
+func BenchmarkSingle(b *testing.B) {
+	router := onStage(b, "providers: {openai: {api_key: k}}\n", &stage{})
+	b.ReportAllocs()
+	for b.Loop() {
+		route, err := router.Resolve("gpt-6-sol")
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, visit := route.group.pick(time.Now(), nil)
+		visit.answer(time.Now())
+		visit.leave()
+	}
+}
