@@ -32,6 +32,7 @@ import (
 	"pointsman/approvals"
 	"pointsman/gateway/calls"
 	"pointsman/gateway/config"
+	"pointsman/gateway/elicit"
 	"pointsman/gateway/httpapi"
 	"pointsman/gateway/journal"
 	"pointsman/gateway/loop"
@@ -57,6 +58,9 @@ type Options struct {
 	// Approver is asked about risky calls, in the place of the desk, when the
 	// configuration says to ask. If nil, the desk is asked.
 	Approver approvals.Approver
+	// Elicit puts a question of a server's to a person, in the place of the desk of
+	// questions. If nil, that desk is asked.
+	Elicit func(context.Context, elicit.Question) (elicit.Answer, error)
 	// Attended reports whether a person could answer at the desk. If nil, nobody
 	// can, and what the desk is asked is denied at once.
 	Attended func() bool
@@ -103,25 +107,26 @@ type Options struct {
 // Gateway runs requests. It is safe for concurrent use.
 type Gateway struct {
 	// fixed at creation
-	opts     Options
-	log      *slog.Logger
-	started  time.Time
-	began    *config.Config // what was in force then
-	store    *config.Store
-	redactor *secrets.Redactor
-	resolver *secrets.Resolver
-	client   *http.Client
-	journal  *journal.Journal
-	pins     *tools.Pins
-	rules    *approvals.Rules
-	desk     *approvals.Desk
-	gate     *approvals.Gate
-	host     *servers.Host
-	caller   *calls.Caller
-	loop     *loop.Loop
-	events   *loop.Bus
-	door     *mcpapi.Door
-	key      *accessKey
+	opts      Options
+	log       *slog.Logger
+	started   time.Time
+	began     *config.Config // what was in force then
+	store     *config.Store
+	redactor  *secrets.Redactor
+	resolver  *secrets.Resolver
+	client    *http.Client
+	journal   *journal.Journal
+	pins      *tools.Pins
+	rules     *approvals.Rules
+	desk      *approvals.Desk
+	questions *elicit.Desk
+	gate      *approvals.Gate
+	host      *servers.Host
+	caller    *calls.Caller
+	loop      *loop.Loop
+	events    *loop.Bus
+	door      *mcpapi.Door
+	key       *accessKey
 
 	live      atomic.Pointer[live] // what the configuration in force comes to
 	catalogue atomic.Pointer[tools.Catalogue]
@@ -242,6 +247,7 @@ func (g *Gateway) buildApprovals() {
 		return string(g.redactor.RedactJSON(json.RawMessage(arguments))) != arguments
 	})
 	g.desk = approvals.NewDesk(approvals.DeskOptions{Attended: g.attended})
+	g.questions = elicit.NewDesk(elicit.Options{Attended: g.opts.Attended})
 	g.gate = approvals.NewGate(approvals.GateOptions{Require: true, Rules: g.rules, Logger: g.log})
 }
 
@@ -261,7 +267,7 @@ func (g *Gateway) person() approvals.Approver {
 func (g *Gateway) buildServers() {
 	g.host = servers.New(servers.Options{
 		Resolve: g.resolver.Resolve, Redact: g.redactor.Redact, RedactJSON: g.redactor.RedactJSON, Logger: g.log, Version: g.opts.Version, Guard: g.opts.Guard, Records: filepath.Join(g.opts.Home.State, "servers"),
-		Builtin: g.opts.Builtin, Bundled: g.opts.Bundled, OnChange: g.noteChange, OnNotice: g.listeners.notify, Roots: g.store.Config().Roots,
+		Builtin: g.opts.Builtin, Bundled: g.opts.Bundled, OnChange: g.noteChange, OnNotice: g.listeners.notify, Roots: g.store.Config().Roots, Client: person{g},
 		Admit: g.admit, Sandbox: sandboxOf(g.opts.Home, g.store.Path()),
 		Keychain: g.opts.Keychain, Learn: g.redactor.Add, Tokens: g.opts.Tokens, OnSignIn: g.opts.OnSignIn,
 	})
@@ -308,6 +314,7 @@ func (g *Gateway) Close() error {
 	var err error
 	g.closing.Do(func() {
 		g.desk.Close()
+		g.questions.Close()
 		g.entering.Lock()
 		g.stop(approvals.ErrShuttingDown)
 		g.entering.Unlock()

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -91,6 +90,7 @@ func (g *Gateway) apply(cfg *config.Config) error {
 		Require: cfg.Approvals.Require, Approver: approver, Person: g.person(), Timeout: time.Duration(cfg.Approvals.Timeout),
 	})
 	g.host.SetDiagnostics(diagnostics.Level(cfg.Diagnostics.MCP))
+	g.host.SetRoots(cfg.Roots)
 	if !g.opts.NoMCP {
 		g.applyServers(next)
 	}
@@ -150,9 +150,6 @@ func needRestart(old, new *config.Config) []string {
 	}
 	if old.Journal != new.Journal {
 		parts = append(parts, "journal")
-	}
-	if !slices.Equal(old.Roots, new.Roots) {
-		parts = append(parts, "roots")
 	}
 	return parts
 }

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"pointsman/approvals"
+	"pointsman/gateway/elicit"
 	"pointsman/gateway/loop"
 	"pointsman/gateway/mcpapi"
 	"pointsman/gateway/tools"
@@ -38,6 +39,8 @@ const answerHeader = "X-Pointsman-Answer"
 // Gateway is what the control socket serves.
 type Gateway interface {
 	Desk() *approvals.Desk
+	// Questions is the queue of what servers ask a person.
+	Questions() *elicit.Desk
 	Events() *loop.Bus
 	TrustedHandler(door string) http.Handler
 	// Subscribe tells of changes of what the views show, but for the desk's.
@@ -116,6 +119,7 @@ func NewServer(opts Options) *Server {
 	s.mux.HandleFunc("POST /pause", s.pause)
 	s.mux.HandleFunc("POST /mcp/stream", s.mcpStream)
 	s.mux.HandleFunc("POST /window", s.window)
+	s.questionRoutes()
 	s.serverRoutes()
 	s.signInRoutes()
 	s.manage()
@@ -261,6 +265,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 	waiting, unsubscribe := s.opts.Gateway.Desk().Subscribe()
 	defer unsubscribe()
+	asked, unsubscribeAsked := s.opts.Gateway.Questions().Subscribe()
+	defer unsubscribeAsked()
 	others, unsubscribeOthers := s.opts.Gateway.Subscribe()
 	defer unsubscribeOthers()
 	lines := newLines(w)
@@ -270,6 +276,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 		}
 		select {
 		case <-waiting:
+		case <-asked:
 		case <-others:
 		case <-r.Context().Done():
 			return

@@ -22,6 +22,7 @@ import (
 	"pointsman/approvals"
 	"pointsman/gateway/config"
 	"pointsman/gateway/control"
+	"pointsman/gateway/elicit"
 	"pointsman/gateway/loop"
 	"pointsman/gateway/mcpapi"
 	"pointsman/gateway/servers"
@@ -49,10 +50,11 @@ func holdForever(dir string) {
 
 // gateway is what a server needs of one.
 type gateway struct {
-	desk    *approvals.Desk
-	events  *loop.Bus
-	changed chan struct{}
-	paused  atomic.Bool
+	questions *elicit.Desk
+	desk      *approvals.Desk
+	events    *loop.Bus
+	changed   chan struct{}
+	paused    atomic.Bool
 }
 
 func (g *gateway) Subscribe() (<-chan struct{}, func()) { return g.changed, func() {} }
@@ -122,6 +124,8 @@ func (g *gateway) CheckEdited(_ approvals.Request, arguments json.RawMessage) er
 
 func (g *gateway) Desk() *approvals.Desk { return g.desk }
 
+func (g *gateway) Questions() *elicit.Desk { return g.questions }
+
 // ServeMCP says who came, and what it sends, until it goes.
 func (g *gateway) ServeMCP(ctx context.Context, conn io.ReadWriteCloser, who mcpapi.Client) error {
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
@@ -151,6 +155,7 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{gateway: &gateway{events: loop.NewBus(), changed: make(chan struct{})}, home: config.Home{Runtime: t.TempDir()}}
 	r.desk = approvals.NewDesk(approvals.DeskOptions{Attended: func() bool { return true }})
+	r.questions = elicit.NewDesk(elicit.Options{Attended: func() bool { return true }})
 	resident, err := control.Claim(r.home)
 	if err != nil {
 		t.Fatal(err)
