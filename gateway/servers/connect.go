@@ -3,7 +3,6 @@ package servers
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,14 +11,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/tidwall/gjson"
 
 	"pointsman/gateway/servers/diagnostics"
 	"pointsman/gateway/servers/sandbox"
 )
-
-// maxPages bounds the pages of a tool list that are asked for.
-const maxPages = 1000
 
 // connect makes a connection, shakes hands and lists the tools, all within the
 // server's start time-out. id is the connection's.
@@ -239,60 +234,4 @@ func (s *server) directory(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("the working directory %s is not there: correct `cwd`", dir)
 	}
 	return dir, nil
-}
-
-// listTools asks for all pages of the server's tools.
-func (s *server) listTools(ctx context.Context, sess *session) ([]Tool, error) {
-	var tools []Tool
-	cursor := ""
-	for range maxPages {
-		raw, err := sess.roundTrip(ctx, "tools/list", params{cursor: cursor, says: statelessMeta{able: abilities(s.host.opts.Client)}})
-		if isMissing(err) {
-			return nil, nil // a server without tools
-		}
-		if err != nil {
-			return nil, fmt.Errorf("listing its tools: %w", err)
-		}
-		var page struct {
-			Tools      []json.RawMessage `json:"tools"`
-			NextCursor string            `json:"nextCursor"`
-		}
-		if err := json.Unmarshal(raw, &page); err != nil {
-			return nil, fmt.Errorf("reading its list of tools: %w", err)
-		}
-		tools = s.appendTools(tools, page.Tools, sess)
-		if page.NextCursor == "" || page.NextCursor == cursor {
-			return tools, nil
-		}
-		cursor = page.NextCursor
-	}
-	return nil, fmt.Errorf("listing its tools: the list has more than %d pages", maxPages)
-}
-
-func isMissing(err error) bool {
-	var rpc *jsonrpc.Error
-	return errors.As(err, &rpc) && rpc.Code == jsonrpc.CodeMethodNotFound
-}
-
-func (s *server) appendTools(tools []Tool, raw []json.RawMessage, sess *session) []Tool {
-	for _, def := range raw {
-		var tool struct {
-			Name string `json:"name"`
-		}
-		if err := json.Unmarshal(def, &tool); err != nil || tool.Name == "" {
-			s.host.opts.Logger.Warn("leaving out a tool without a name", "server", s.name)
-			continue
-		}
-		listed := Tool{
-			Server:  s.name,
-			Name:    tool.Name,
-			Raw:     def,
-			Trusted: s.entry.TrustAnnotations || s.kind == "builtin",
-		}
-		if sess.sendsHeaders() {
-			listed.Fault = headersFault(gjson.GetBytes(def, "inputSchema"))
-		}
-		tools = append(tools, listed)
-	}
-	return tools
 }
