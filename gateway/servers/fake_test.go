@@ -72,8 +72,8 @@ func runFake(mode string) {
 		fmt.Print("\x1b[32m[info]\x1b[0m ready\n\n")
 	}
 	f.serve()
-	if mode == "stubborn" || mode == "lingering" {
-		select {}
+	for mode == "stubborn" || mode == "lingering" {
+		time.Sleep(time.Hour)
 	}
 }
 
@@ -207,6 +207,18 @@ func (f *fake) library(req request) {
 }
 
 func (f *fake) answer(req request, result string) {
+	switch f.mode {
+	case "wrong ids":
+		req.ID = json.RawMessage("7000" + strings.Trim(string(req.ID), `"`))
+	case "dribbling": // the answer never comes to its end
+		for {
+			fmt.Fprint(f.out, " ")
+			f.out.Flush()
+			time.Sleep(5 * time.Millisecond)
+		}
+	case "twice":
+		fmt.Fprintf(f.out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", req.ID, result)
+	}
 	fmt.Fprintf(f.out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", req.ID, result)
 }
 
@@ -219,6 +231,10 @@ const (
 
 // list answers in two pages.
 func (f *fake) list(req request) {
+	if f.mode == "huge list" { // of 2 MB, in one line, as one of the real servers has it
+		f.answer(req, `{"tools":[`+echoTool+hugeTools()+`]}`)
+		return
+	}
 	if req.Params.Cursor == "" {
 		f.lists++
 		f.answer(req, `{"tools":[`+echoTool+`],"nextCursor":"2"}`)
@@ -236,6 +252,14 @@ func (f *fake) list(req request) {
 		f.out.Flush()
 		os.Exit(9)
 	}
+}
+
+func hugeTools() string {
+	var b strings.Builder
+	for i := range 344 {
+		fmt.Fprintf(&b, `,{"name":"tool_%d","description":%q,"inputSchema":{"type":"object"}}`, i, strings.Repeat("long ", 1200))
+	}
+	return b.String()
 }
 
 func (f *fake) call(req request) {

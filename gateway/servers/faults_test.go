@@ -16,6 +16,7 @@ import (
 
 	"pointsman/gateway/config"
 	"pointsman/gateway/servers"
+	"pointsman/gateway/servers/diagnostics"
 )
 
 // faulty is a host of a server that is about to fail, and of one that must not
@@ -96,6 +97,93 @@ func TestFaultsInACall(t *testing.T) {
 			}
 			others.Wait()
 			f.check(test.kept)
+		})
+	}
+}
+
+// A server that fails at its start, in each of the ways that there are, says so,
+// and nobody else notices.
+func TestFaultsAtStart(t *testing.T) {
+	const late = "not ready within"
+	tests := []struct {
+		mode  string
+		fails string // is in the error; "" when it is no fault of ours to suffer from
+		tools int
+	}{
+		{"broken", "exit status 3", 0},
+		{"silent", late, 0},
+		{"dribbling", late, 0},
+		{"wrong ids", late, 0},
+		{"twice", "", 2},
+		{"huge list", "", 345},
+	}
+	for _, test := range tests {
+		t.Run(test.mode, func(t *testing.T) {
+			t.Parallel()
+			bad := fakeServer(t, test.mode)
+			if test.fails == late {
+				bad.StartTimeout = 1500
+			}
+			h := start(t, servers.Options{}, map[string]config.MCPServer{"good": fakeServer(t, "normal")})
+			pid := h.text("good", "pid", `{}`)
+			h.Apply(map[string]config.MCPServer{"good": fakeServer(t, "normal"), "bad": bad}, nil)
+			var beside sync.WaitGroup
+			beside.Go(func() {
+				for i := range 20 {
+					if got := h.text("good", "echo", fmt.Sprintf(`{"n":%d}`, i)); got != fmt.Sprintf(`{"n":%d}`, i) {
+						t.Errorf("the other server answers %s", got)
+					}
+				}
+			})
+			want := servers.Connected
+			if test.fails != "" {
+				want = servers.Failed
+			}
+			live := h.awaitState("bad", want).Live
+			beside.Wait()
+			if !strings.Contains(live.Error, test.fails) {
+				t.Errorf("it says %q, want %q", live.Error, test.fails)
+			}
+			if got := h.status("bad").Tools; got != test.tools {
+				t.Errorf("it has %d tools, want %d", got, test.tools)
+			}
+			if got := h.text("good", "pid", `{}`); got != pid {
+				t.Error("another server was restarted")
+			}
+			if _, err := h.call("bad", "echo", `{"a":1}`); (err == nil) != (test.fails == "") {
+				t.Errorf("a call of it ends with %v", err)
+			}
+		})
+	}
+}
+
+// A server that goes on when its stdin is closed is told to end, and then ended.
+func TestServersThatIgnoreTheEnd(t *testing.T) {
+	for mode, told := range map[string]string{"normal": "", "lingering": "TERM", "stubborn": "KILL"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			h := start(t, servers.Options{}, oneFake(t, mode))
+			h.SetDiagnostics(diagnostics.Debug)
+			pid := h.awaitState("fake", servers.Connected).Live.PID
+			if _, err := h.Stop(t.Context(), "fake"); err != nil { // it takes the 5 seconds at most
+				t.Fatal(err)
+			}
+			if isRunning(pid) {
+				t.Error("it still runs")
+			}
+			page, err := h.Diagnostics(t.Context(), diagnostics.Query{Server: "fake", Max: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := ""
+			for _, e := range page.Entries {
+				said += e.Message + "\n"
+			}
+			for _, signal := range []string{"TERM", "KILL"} {
+				if want := told == signal || told == "KILL"; strings.Contains(said, signal) != want {
+					t.Errorf("%s was sent: %t, want %t; it is told:\n%s", signal, !want, want, said)
+				}
+			}
 		})
 	}
 }
