@@ -116,6 +116,9 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if resp.StatusCode == http.StatusNotFound && req.Method == http.MethodPost && req.Header.Get(sessionHeader) != "" {
+		return nil, errors.Join(errNotSent, errSessionLost, resp.Body.Close())
+	}
 	r.note(resp.StatusCode)
 	if isDenial(resp.StatusCode) && req.Method == http.MethodPost {
 		return nil, r.deny(resp)
@@ -168,6 +171,11 @@ func (r *remote) send(req *http.Request) (*http.Response, error) {
 }
 
 const sessionHeader = "Mcp-Session-Id"
+
+// errSessionLost is why a request was not taken by a server that has forgotten us.
+// The SDK would end the connection for it, and then tell the request that was
+// refused from those that were under way by chance alone.
+var errSessionLost = errors.New("the server does not know the session any more")
 
 // asSessionLoss makes 404, which says that a session is not known, of a 400 that
 // says the same: a common SDK for servers answers so.

@@ -205,6 +205,9 @@ func (s *server) relist(ctx context.Context, sess *session) {
 	tools, err := s.listTools(ctx, sess)
 	if err != nil {
 		s.host.opts.Logger.Warn("listing the tools again", "server", s.name, "error", s.secret.clean(err.Error()))
+		if errors.Is(err, errNotSent) {
+			sess.fail(err)
+		}
 		return
 	}
 	s.mu.Lock()

@@ -261,6 +261,8 @@ func (sess *session) explain(err error) error {
 	switch {
 	case errors.As(err, &denied):
 		return denied
+	case errors.Is(err, errNotSent):
+		return err
 	case sess.calls.Err() != nil:
 		return mcp.ErrConnectionClosed
 	case neverSent(err):
