@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"pointsman/gateway/calls"
 	"pointsman/gateway/loop"
 	"pointsman/gateway/mcpapi"
@@ -31,8 +29,9 @@ func (g *Gateway) buildDoor() {
 		Own:     mcpapi.Source{Catalogue: own.Catalogue, Caller: partyCaller{calls.New(own)}},
 		Servers: mcpapi.Source{Catalogue: g.catalogue.Load, Caller: g.caller},
 		Tools:   func() string { return g.Config().MCP.Tools },
-		Ready:   g.Ready,
+		Library: library{g}, Ready: g.Ready,
 	})
+	g.listeners.add(g.door.Notice)
 }
 
 // ServeMCP serves the MCP client at the other end of a stream, until it closes
@@ -44,15 +43,22 @@ func (g *Gateway) ServeMCP(ctx context.Context, conn io.ReadWriteCloser, who mcp
 	return g.door.Serve(ctx, conn, who)
 }
 
+// library is what the MCP door sees of what the servers have beside tools.
+type library struct{ *Gateway }
+
+func (l library) Prefix(server string) string {
+	if entry, ok := l.Config().MCPServers[server]; ok && entry.Prefix != nil {
+		return *entry.Prefix
+	}
+	return server
+}
+
 // ourselves returns the test for tools that are ours, reached through a server:
 // serving them again would never end.
 func (g *Gateway) ourselves() func(tools.Definition) bool {
 	mirrors := map[string]bool{}
 	for _, s := range g.host.Status() {
-		info := gjson.ParseBytes(s.Live.ServerInfo)
-		if info.Get("name").Str == "pointsman" && info.Get("title").Str == "Pointsman" {
-			mirrors[s.Name] = true
-		}
+		mirrors[s.Name] = mcpapi.Mirror(s)
 	}
 	return func(def tools.Definition) bool { return mirrors[def.Server] }
 }

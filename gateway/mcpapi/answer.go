@@ -64,6 +64,8 @@ func answered(req request, body raw) *answer {
 type item struct {
 	key  string // its name or address; unique in the list
 	body raw
+
+	server, own string // whose it is, and its name or address there; "" of a tool
 }
 
 // pageSize is how many items a page has at most.

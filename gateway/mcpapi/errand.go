@@ -11,6 +11,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pointsman/gateway/servers"
 )
 
 // An errand is what a request of a client has us do. Before 2026-07-28 it takes
@@ -23,6 +25,8 @@ import (
 type errand struct {
 	service   *service
 	peer      *peer
+	party     *party
+	call      string // the id of its tool call in the record; "" when it is none
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
 	questions chan *question
@@ -53,6 +57,7 @@ type errandParams struct {
 	state   string
 	answers mcp.InputResponseMap
 	token   any
+	call    string // see errand.call
 }
 
 // errand begins an errand for a request, or finds the one it goes on with, and
@@ -66,18 +71,26 @@ func (s *service) errand(ctx context.Context, req request, p errandParams, do fu
 		kept.e.deliver(kept.asked, p.answers)
 		return kept.e.await(ctx, req, p.token)
 	}
-	e := &errand{service: s, questions: make(chan *question), done: make(chan struct{})}
+	e := &errand{service: s, call: p.call, questions: make(chan *question), done: make(chan struct{})}
 	e.ctx, e.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	e.peer = newPeer(s, e, req)
-	release := context.AfterFunc(s.ctx, func() { e.cancel(context.Cause(s.ctx)) })
-	s.errands.Go(func() {
-		defer release()
-		defer e.cancel(nil)
-		defer close(e.done)
-		defer e.recovered()
-		e.result, e.err = do(context.WithValue(e.ctx, peerKey{}, e.peer), e)
-	})
+	if !s.work.begin(func() { e.run(do) }) {
+		e.cancel(nil)
+		return nil, context.Cause(s.ctx)
+	}
 	return e.await(ctx, req, p.token)
+}
+
+// run does what the errand is for. It ends with its service.
+func (e *errand) run(do func(context.Context, *errand) (mcp.Result, error)) {
+	s := e.service
+	defer context.AfterFunc(s.ctx, func() { e.cancel(context.Cause(s.ctx)) })()
+	defer e.cancel(nil)
+	defer close(e.done)
+	defer e.recovered()
+	e.party = s.parties.join(e)
+	defer s.parties.leave(e.party, e)
+	e.result, e.err = do(context.WithValue(e.ctx, peerKey{}, e.peer), e)
 }
 
 // recovered ends the errand, and nothing else, when doing it panics.
@@ -193,6 +206,18 @@ func (e *errand) notify(progress, total float64, message string) {
 	_ = w.session.NotifyProgress(w.ctx, &mcp.ProgressNotificationParams{ // a client that has gone cannot be told
 		ProgressToken: w.token, Progress: progress, Total: total, Message: message,
 	})
+}
+
+// log passes on what a server logs because of the errand, if the client wants
+// messages of that level and waits.
+func (e *errand) log(m servers.LogMessage) {
+	e.mu.Lock()
+	w := e.waiter
+	e.mu.Unlock()
+	if w.session == nil || w.ctx.Err() != nil {
+		return
+	}
+	_ = w.session.Log(w.ctx, &mcp.LoggingMessageParams{Level: mcp.LoggingLevel(m.Level), Logger: m.Logger, Data: m.Data}) // as above
 }
 
 // kept is an errand whose client was asked something.

@@ -48,6 +48,7 @@ type Options struct {
 	Version string
 	Own     Source
 	Servers Source
+	Library Library
 	// Tools returns what is served: all, own or servers.
 	Tools func() string
 	// Ready waits until no server is connecting any more, or ctx ends.
@@ -72,6 +73,8 @@ type Door struct {
 	web  *service // all HTTP clients
 	http http.Handler
 	seed maphash.Seed
+
+	notices notices
 
 	mu       sync.Mutex // guards the fields below
 	services map[*service]struct{}
@@ -100,15 +103,18 @@ func (d *Door) Close() {
 	d.closed = true
 	d.mu.Unlock()
 	if !closed {
+		d.notices.close()
 		d.web.end()
 	}
 }
 
-// Changed tells the clients that the tools are others now. Several changes soon
-// after each other are told once.
+// Changed is to be called when the tools, or the state of a server, may have
+// changed. The clients are told of what has. Several changes soon after each other
+// are told once.
 func (d *Door) Changed() {
 	for _, s := range d.list() {
 		s.toolsChanged()
+		s.serversChanged()
 	}
 }
 

@@ -37,6 +37,7 @@ type rig struct {
 	approver  approvals.Approver
 	call      func(ctx context.Context, call servers.Call) (*servers.Result, error)
 	tools     string
+	asked     []string // of the servers
 }
 
 // odd is a definition that the SDK's types cannot hold: a schema of no type, a
@@ -63,7 +64,7 @@ func newRig(t *testing.T) *rig {
 	r.door = mcpapi.New(mcpapi.Options{
 		Version: "v1", Own: mcpapi.Source{Catalogue: func() *tools.Catalogue { return none }, Caller: caller},
 		Servers: mcpapi.Source{Catalogue: r.now, Caller: caller},
-		Tools:   func() string { return r.tools }, Ready: func(context.Context) error { return nil },
+		Library: r, Tools: func() string { return r.tools }, Ready: func(context.Context) error { return nil },
 	})
 	t.Cleanup(r.door.Close)
 	return r
@@ -94,6 +95,41 @@ func (r *rig) now() *tools.Catalogue {
 
 func (r *rig) Call(ctx context.Context, call servers.Call) (*servers.Result, error) {
 	return r.call(ctx, call)
+}
+
+// The servers of the tests are files of prompts and resources.
+func (r *rig) Servers() []servers.Status {
+	var list []servers.Status
+	for _, name := range []string{"fs", "git", "Odd Name"} {
+		list = append(list, servers.Status{Name: name, Live: servers.Live{Status: servers.Connected, ConnectionID: name}})
+	}
+	return list
+}
+
+func (r *rig) Prefix(server string) string { return server }
+
+// Request answers as server "fs" and "Odd Name" do; "git" has nothing.
+func (r *rig) Request(_ context.Context, req servers.Request) (raw, error) {
+	if req.Server == "git" {
+		return nil, &servers.LackingError{Server: "git", What: "anything"}
+	}
+	r.mu.Lock()
+	r.asked = append(r.asked, req.Server+" "+req.Method+" "+string(req.Params))
+	r.mu.Unlock()
+	switch req.Method {
+	case "prompts/list":
+		if !gjson.GetBytes(req.Params, "cursor").Exists() {
+			return raw(`{"prompts":[{"name":"greet","x":1}],"nextCursor":"2"}`), nil
+		}
+		return raw(`{"prompts":[{"name":"part"}]}`), nil
+	case "resources/list":
+		return raw(`{"resources":[{"uri":"file:///a","name":"a","y":[2]}]}`), nil
+	case "resources/templates/list":
+		return raw(`{"resourceTemplates":[{"uriTemplate":"file:///{path}","name":"t"}]}`), nil
+	case "resources/read":
+		return raw(fmt.Sprintf(`{"contents":[{"uri":%s,"text":"of %s"}],"z":null}`, gjson.GetBytes(req.Params, "uri").Raw, req.Server)), nil
+	}
+	return raw(`{"messages":[],"of":"` + req.Server + `"}`), nil
 }
 
 // serve has servers advertise these definitions.
@@ -430,5 +466,96 @@ func TestChangesAreToldOnce(t *testing.T) {
 	c.ask(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 	for _, m := range c.other {
 		t.Errorf("told again: %s", m.Raw)
+	}
+}
+
+func TestLibrary(t *testing.T) {
+	r := newRig(t)
+	c := r.connect(mcpapi.Client{})
+	c.initialize()
+	for _, test := range []struct{ name, method, params, path, want string }{
+		{"prompts", "prompts/list", "{}", "prompts", `[{"name":"fs__greet","x":1},{"name":"fs__part"},{"name":"Odd_Name__greet_cf067ac4be","x":1},{"name":"Odd_Name__part_f263d00fb4"}]`},
+		{"a prompt", "prompts/get", `{"name":"fs__part"}`, "of", `"fs"`},
+		{"resources", "resources/list", "{}", "resources.0", `{"uri":"fs+file:///a","name":"a","y":[2]}`},
+		{"resources of a server whose name is no scheme", "resources/list", "{}", "resources.1.uri", `"sodd-name-196cbf20+file:///a"`},
+		{"templates", "resources/templates/list", "{}", "resourceTemplates.0.uriTemplate", `"fs+file:///{path}"`},
+		{"a resource", "resources/read", `{"uri":"FS+file:///a"}`, "contents", `[{"uri":"fs+file:///a","text":"of fs"}]`},
+		{"a linked resource", "resources/read", `{"uri":"file:///a"}`, "contents.0.text", `"of fs"`},
+		{"completion", "completion/complete", `{"ref":{"type":"ref/prompt","name":"fs__greet"},"argument":{"name":"n","value":"v"}}`, "of", `"fs"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := c.ask(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, test.method, test.params))
+			if got.Get("result."+test.path).Raw != test.want {
+				t.Errorf("%s is %s in %s", test.path, got.Get("result."+test.path).Raw, got.Raw)
+			}
+		})
+	}
+	if got := c.ask(`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"none"}}`); got.Get("error.code").Int() != -32602 {
+		t.Errorf("an unknown prompt is %s", got.Raw)
+	}
+}
+
+func TestSubscriptions(t *testing.T) {
+	r := newRig(t)
+	for name, c := range map[string]*client{"initialize": r.connect(mcpapi.Client{}), "stateless": r.connect(mcpapi.Client{})} {
+		t.Run(name, func(t *testing.T) {
+			if name == "initialize" {
+				c.initialize()
+				c.ask(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"fs+file:///a"}}`)
+			} else {
+				c.send(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourcesListChanged":true,"resourceSubscriptions":["fs+file:///a"]}` + modern + `}}`)
+				c.until("notifications/subscriptions/acknowledged")
+			}
+			r.door.Notice(servers.Notice{Server: "fs", Method: servers.ResourceUpdated, URI: "file:///b"})
+			r.door.Notice(servers.Notice{Server: "fs", Method: servers.ResourceUpdated, URI: "file:///a"})
+			if got := c.until("notifications/resources/updated"); got.Get("params.uri").Str != "fs+file:///a" {
+				t.Errorf("told of %s", got.Raw)
+			}
+			r.door.Notice(servers.Notice{Server: "fs", Method: servers.ResourcesChanged})
+			c.until("notifications/resources/list_changed")
+			c.close()
+		})
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, want := range []string{`fs resources/subscribe {"uri":"file:///a"}`, `fs resources/unsubscribe {"uri":"file:///a"}`} {
+		if n := strings.Count(strings.Join(r.asked, "\n"), want); n != 2 {
+			t.Errorf("%q was asked %d times, of %q", want, n, r.asked)
+		}
+	}
+}
+
+// TestServersAsk has a server ask the client whose call it runs.
+func TestServersAsk(t *testing.T) {
+	r := newRig(t)
+	r.call = func(ctx context.Context, call servers.Call) (*servers.Result, error) {
+		said, err := call.Client.Elicit(ctx, servers.Origin{Server: "fs", Calls: []servers.Call{call}}, raw(`{"mode":"form","message":"which?","requestedSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}`))
+		if err != nil {
+			return nil, err
+		}
+		call.OnLog(servers.LogMessage{Level: "warning", Data: raw(`"noted"`)})
+		return &servers.Result{Raw: raw(fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, said))}, nil
+	}
+	c := r.connect(mcpapi.Client{})
+	c.initialize()
+	c.ask(`{"jsonrpc":"2.0","id":5,"method":"logging/setLevel","params":{"level":"info"}}`)
+	c.send(call(1, "fs__read_it", ""))
+	asked := c.until("elicitation/create")
+	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"n":4}}}`, asked.Get("id").Raw))
+	if got := c.answer("1").Get("result.content.0.text").Str; !strings.Contains(got, `"n":4`) {
+		t.Errorf("the server was told %q", got)
+	}
+	if len(c.other) == 0 || c.other[0].Get("params.data").Str != "noted" {
+		t.Errorf("the client was told %v", c.other)
+	}
+
+	c = r.connect(mcpapi.Client{})
+	first := c.ask(call(1, "fs__read_it", modern)).Get("result")
+	if first.Get("inputRequests.input_1.params.message").Str != "which?" {
+		t.Fatalf("answered %s", first.Raw)
+	}
+	again := fmt.Sprintf(`,"requestState":%s,"inputResponses":{"input_1":{"action":"accept","content":{"n":5}}}`, first.Get("requestState").Raw)
+	if got := c.ask(call(2, "fs__read_it", modern+again)).Get("result.content.0.text").Str; !strings.Contains(got, `"n":5`) {
+		t.Errorf("the server was told %q", got)
 	}
 }

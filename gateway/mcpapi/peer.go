@@ -41,6 +41,26 @@ func (p *peer) elicits() bool {
 	return e != nil && (e.Form != nil || e.URL == nil)
 }
 
+// What clients are asked.
+const (
+	methodElicit = "elicitation/create"
+	methodSample = "sampling/createMessage"
+)
+
+// routed returns a context that ends as ctx does and goes, over HTTP, to the client
+// with what it waits for: a server's question comes with a context of its own.
+func (p *peer) routed(ctx context.Context) context.Context {
+	return routed{ctx, p.errand.ctx}
+}
+
+// routed has one context's end and another one's values.
+type routed struct {
+	context.Context
+	values context.Context
+}
+
+func (r routed) Value(key any) any { return r.values.Value(key) }
+
 // ask asks the client something and returns its result.
 func (p *peer) ask(ctx context.Context, method string, params raw) (raw, error) {
 	if p.modern {
@@ -49,10 +69,15 @@ func (p *peer) ask(ctx context.Context, method string, params raw) (raw, error) 
 	var result any
 	var err error
 	switch method {
-	case "elicitation/create":
+	case methodElicit:
 		var asked mcp.ElicitParams
 		if err = json.Unmarshal(params, &asked); err == nil {
-			result, err = p.ss.Elicit(ctx, &asked)
+			result, err = p.ss.Elicit(p.routed(ctx), &asked)
+		}
+	case methodSample:
+		var asked mcp.CreateMessageWithToolsParams
+		if err = json.Unmarshal(params, &asked); err == nil {
+			result, err = p.ss.CreateMessageWithTools(p.routed(ctx), &asked)
 		}
 	default:
 		err = fmt.Errorf("clients are not asked for %s", method)

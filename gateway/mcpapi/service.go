@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pointsman/approvals"
+	"pointsman/gateway/servers"
 	"pointsman/gateway/tools"
 )
 
@@ -30,24 +31,31 @@ type service struct {
 
 	ctx     context.Context // of all that its clients wait for
 	cancel  context.CancelCauseFunc
-	errands sync.WaitGroup
+	work    work
 	kept    shelf // errands whose client is asked something
 	posts   posts
+	parties parties
+	subs    subscriptions
 	told    atomic.Uint64 // digest of the tools that the clients know, or have been told to look at
+	reached atomic.Uint64 // the same of the connections to servers
 }
 
 func (d *Door) newService(who Client) *service {
 	who.Session = cmp.Or(who.Session, "mcp-"+rand.Text())
 	s := &service{door: d, who: who}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
-	s.server = mcp.NewServer(&mcp.Implementation{Name: "pointsman", Title: "Pointsman", Version: d.opts.Version}, &mcp.ServerOptions{
+	s.server = mcp.NewServer(&mcp.Implementation{Name: ourName, Title: ourTitle, Version: d.opts.Version}, &mcp.ServerOptions{
 		Instructions: "Pointsman gives you the tools of the user's MCP servers. A risky call waits until the user has approved it, which may take minutes; a denial says why.",
 		Capabilities: &mcp.ServerCapabilities{
-			Tools: &mcp.ToolCapabilities{ListChanged: true}, Logging: &mcp.LoggingCapabilities{},
+			Tools: &mcp.ToolCapabilities{ListChanged: true}, Prompts: &mcp.PromptCapabilities{ListChanged: true},
+			Resources:   &mcp.ResourceCapabilities{ListChanged: true, Subscribe: true},
+			Completions: &mcp.CompletionCapabilities{}, Logging: &mcp.LoggingCapabilities{},
 		},
+		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
 	})
 	s.server.AddReceivingMiddleware(s.receive)
 	s.told.Store(s.digest())
+	s.reached.Store(s.connections())
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.services[s] = struct{}{}
@@ -64,16 +72,42 @@ func (s *service) end() {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		s.errands.Wait()
 		for session := range s.server.Sessions() {
 			_ = session.Close() // it is closing in any case
 		}
+		s.work.close()
+		s.endSubscriptions()
 	}()
 	select {
 	case <-ended:
 	case <-time.After(closePatience):
 		s.door.opts.Logger.Warn("not all calls of MCP clients have ended")
 	}
+}
+
+// work is the goroutines of a service. The zero value is ready.
+type work struct {
+	mu     sync.Mutex // guards the fields below
+	closed bool
+	group  sync.WaitGroup
+}
+
+// begin runs f, and reports whether it does: not after close.
+func (w *work) begin(f func()) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.group.Go(f)
+	}
+	return !w.closed
+}
+
+// close lets no more begin, and waits for what has.
+func (w *work) close() {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.group.Wait()
 }
 
 // toolsChanged tells the clients, when what is served is not what it was. The SDK
@@ -84,6 +118,29 @@ func (s *service) toolsChanged() {
 		return
 	}
 	s.server.AddTool(&mcp.Tool{Name: "changed", InputSchema: raw(`{"type":"object"}`)}, nil)
+}
+
+// serversChanged tells the clients, when other servers are connected than were,
+// that there may be other prompts and resources.
+func (s *service) serversChanged() {
+	if now := s.connections(); s.reached.Swap(now) == now || s.ctx.Err() != nil {
+		return
+	}
+	s.promptsChanged()
+	s.resourcesChanged()
+	s.work.begin(s.renew)
+}
+
+// connections tells two sets of connected servers apart.
+func (s *service) connections() uint64 {
+	var h maphash.Hash
+	h.SetSeed(s.door.seed)
+	for _, status := range s.door.opts.Library.Servers() {
+		if status.Live.Status == servers.Connected && s.sees(status.Name) {
+			_, _ = h.WriteString(status.Name + "\x00" + status.Live.ConnectionID + "\x00") // it never fails
+		}
+	}
+	return h.Sum64()
 }
 
 // digest tells two lists of tools apart.
@@ -114,6 +171,18 @@ func (s *service) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			return s.listTools(ctx, req)
 		case *mcp.CallToolRequest:
 			return s.callTool(ctx, req)
+		case *mcp.ListPromptsRequest:
+			return s.listPrompts(ctx, req)
+		case *mcp.GetPromptRequest:
+			return s.getPrompt(ctx, req)
+		case *mcp.ListResourcesRequest:
+			return s.listResources(ctx, req)
+		case *mcp.ListResourceTemplatesRequest:
+			return s.listTemplates(ctx, req)
+		case *mcp.ReadResourceRequest:
+			return s.readResource(ctx, req)
+		case *mcp.CompleteRequest:
+			return s.complete(ctx, req)
 		}
 		return next(ctx, method, req)
 	}

@@ -38,7 +38,8 @@ func (s *service) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp
 
 // callTool calls a tool, or goes on with a call whose client was asked something.
 func (s *service) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
-	return s.errand(ctx, req, errandParams{state: req.Params.RequestState, answers: req.Params.InputResponses, token: req.Params.GetProgressToken()},
+	p := req.Params
+	return s.errand(ctx, req, errandParams{state: p.RequestState, answers: p.InputResponses, token: p.GetProgressToken(), call: loop.NewID("call_")},
 		func(ctx context.Context, e *errand) (mcp.Result, error) { return s.runTool(ctx, e, req) })
 }
 
@@ -55,13 +56,21 @@ func (s *service) runTool(ctx context.Context, e *errand, req *mcp.CallToolReque
 	bar := newBar(e)
 	defer bar.end()
 	result := caller.Call(ctx, calls.Call{
-		ID: loop.NewID("call_"), Door: "mcp", Client: e.peer.program, Session: e.peer.session, CWD: s.who.CWD,
+		ID: e.call, Door: "mcp", Client: e.peer.program, Session: e.peer.session, CWD: s.who.CWD,
 		Name: name, Arguments: string(req.Params.Arguments),
 		OnWaiting:  bar.waiting,
 		OnRunning:  func(approvals.Decision) { bar.running() },
 		OnProgress: bar.progress,
+		OnLog:      e.log, LogLevel: logLevel(req), Answerer: e.party, Party: e.party.name,
 	})
 	return toolAnswer(req, result)
+}
+
+// logLevel is the least grave level of messages that a request of the stateless
+// protocol wants; "" when it does not say.
+func logLevel(req request) string {
+	level, _ := req.GetParams().GetMeta()[mcp.MetaKeyLogLevel].(string)
+	return level
 }
 
 // toolAnswer is how the client is told how a call ended: with what the server
