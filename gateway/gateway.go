@@ -33,6 +33,7 @@ import (
 	"pointsman/gateway/calls"
 	"pointsman/gateway/config"
 	"pointsman/gateway/elicit"
+	"pointsman/gateway/hooks"
 	"pointsman/gateway/httpapi"
 	"pointsman/gateway/journal"
 	"pointsman/gateway/loop"
@@ -91,6 +92,9 @@ type Options struct {
 	// OnIdle is called some seconds after Start, and after the last run has ended,
 	// if none has begun by then. May be nil.
 	OnIdle func()
+	// OnAlarm is told, in a sentence for a person, of a call that Copilot ran
+	// although it was not allowed. It must not wait for long. May be nil.
+	OnAlarm func(text string)
 	// Redactor learns the secrets, for whatever else of the program tells
 	// something. If nil, one of the gateway's own.
 	Redactor *secrets.Redactor
@@ -127,6 +131,7 @@ type Gateway struct {
 	events    *loop.Bus
 	door      *mcpapi.Door
 	key       *accessKey
+	hooks     *hooks.Keeper
 
 	live      atomic.Pointer[live] // what the configuration in force comes to
 	catalogue atomic.Pointer[tools.Catalogue]
@@ -278,6 +283,10 @@ func (g *Gateway) buildLoop() {
 	opts := g.callOptions()
 	opts.Catalogue, opts.Pins, opts.Servers = g.catalogue.Load, g.pins, g.host
 	g.caller = calls.New(opts)
+	g.hooks = hooks.NewKeeper(hooks.Options{
+		Judge: g.hookJudge(calls.Own{File: opts.OwnFile, Folder: opts.OwnFolder}), Gate: g.gate, Rules: g.rules, Recorder: g.journal,
+		Paused: g.whyPaused, Alarm: g.alarm, Redact: g.redactor.Redact, Logger: g.log,
+	})
 	g.loop = loop.New(loop.Options{
 		Caller: g.caller, Catalogue: g.catalogue.Load, Settings: g.loopSettings, Recorder: g.journal, Events: g.events,
 	})

@@ -28,6 +28,7 @@ import (
 
 	"pointsman/approvals"
 	"pointsman/gateway/elicit"
+	"pointsman/gateway/hooks"
 	"pointsman/gateway/loop"
 	"pointsman/gateway/mcpapi"
 	"pointsman/gateway/tools"
@@ -51,6 +52,10 @@ type Gateway interface {
 	// CheckEdited says why a request's arguments, as a person has edited them, do
 	// not fit its tool; nil when they do.
 	CheckEdited(req approvals.Request, arguments json.RawMessage) error
+	// Hook answers an event of Copilot's hooks.
+	Hook(ctx context.Context, e hooks.Event) hooks.Verdict
+	// ApprovalTimeout is how long a person has to answer.
+	ApprovalTimeout() time.Duration
 	ServerKeeper
 	SignInKeeper
 	// ServeMCP serves an MCP client at the other end of a stream until it closes
@@ -120,6 +125,7 @@ func NewServer(opts Options) *Server {
 	s.mux.HandleFunc("POST /mcp/stream", s.mcpStream)
 	s.mux.HandleFunc("POST /window", s.window)
 	s.questionRoutes()
+	s.mux.HandleFunc("POST /hook", s.hook)
 	s.serverRoutes()
 	s.signInRoutes()
 	s.manage()

@@ -23,6 +23,7 @@ import (
 	"pointsman/gateway/config"
 	"pointsman/gateway/control"
 	"pointsman/gateway/elicit"
+	"pointsman/gateway/hooks"
 	"pointsman/gateway/loop"
 	"pointsman/gateway/mcpapi"
 	"pointsman/gateway/servers"
@@ -55,10 +56,20 @@ type gateway struct {
 	events    *loop.Bus
 	changed   chan struct{}
 	paused    atomic.Bool
+	left      chan struct{} // closed when a hook that waited has gone
 }
 
 func (g *gateway) Subscribe() (<-chan struct{}, func()) { return g.changed, func() {} }
-func (g *gateway) Pause(paused bool)                    { g.paused.Store(paused) }
+func (g *gateway) ApprovalTimeout() time.Duration       { return time.Minute }
+func (g *gateway) Hook(ctx context.Context, e hooks.Event) hooks.Verdict {
+	if e.Name == "wait" {
+		<-ctx.Done()
+		close(g.left)
+		return hooks.Verdict{Allow: true}
+	}
+	return hooks.Verdict{Allow: true, Reason: e.Client}
+}
+func (g *gateway) Pause(paused bool) { g.paused.Store(paused) }
 
 // StartServer knows the servers "good/one", which starts, and "off".
 func (g *gateway) StartServer(_ context.Context, name string) (servers.Status, error) {
@@ -153,7 +164,7 @@ const secret = "the window's secret"
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{gateway: &gateway{events: loop.NewBus(), changed: make(chan struct{})}, home: config.Home{Runtime: t.TempDir()}}
+	r := &rig{gateway: &gateway{events: loop.NewBus(), changed: make(chan struct{}), left: make(chan struct{})}, home: config.Home{Runtime: t.TempDir()}}
 	r.desk = approvals.NewDesk(approvals.DeskOptions{Attended: func() bool { return true }})
 	r.questions = elicit.NewDesk(elicit.Options{Attended: func() bool { return true }})
 	resident, err := control.Claim(r.home)

@@ -108,6 +108,15 @@ func Read(e Event) (Call, error) {
 	return call, call.complete(&p)
 }
 
+// EventOf tells which event e is, as far as it can be told: "" when it cannot.
+func EventOf(e Event) string {
+	var p payload
+	if json.Unmarshal(e.Payload, &p) != nil {
+		return e.Name
+	}
+	return cmp.Or(p.event(), e.Name)
+}
+
 // event tells what a payload is about; "" when that is not known.
 func (p *payload) event() string {
 	switch {

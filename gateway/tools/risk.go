@@ -41,6 +41,14 @@ func NewClassifier(risky, safe []string) (*Classifier, error) {
 	return c, nil
 }
 
+// UserSays returns what the user's own lists say of a tool that no server of ours
+// has: that it is risky, or that it is safe; listed is false when neither does.
+func (c *Classifier) UserSays(tool string) (risky, listed bool) {
+	_, riskyExact, isRisky := c.risky.match(tool)
+	_, safeExact, isSafe := c.safe.match(tool)
+	return isRisky && (riskyExact || !safeExact), isRisky || isSafe
+}
+
 // Classify judges a tool: what its most dangerous call can do.
 func (c *Classifier) Classify(def Definition, offered string) Verdict {
 	return c.profile(&def, offered).verdict

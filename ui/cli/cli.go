@@ -132,7 +132,10 @@ func (silentError) Error() string { return "failed" }
 func (a *app) exitCode(ctx context.Context, err error) int {
 	var usage *usageError
 	var silent silentError
+	var blocked blockedError
 	switch {
+	case errors.As(err, &blocked): // also when nobody reads what was printed
+		return exitBlocked
 	case err == nil, a.out.unread.Load():
 		return exitDone
 	case errors.As(err, &silent):
@@ -194,7 +197,7 @@ To begin:  pointsman demo     see it work, without a key and without a network
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.serveCommand(), a.chatCommand(), a.modelsCommand(), a.toolsCommand(), a.statusCommand(),
 		a.serversCommand(), a.approvalsCommand(), a.keysCommand(), a.configCommand(), a.journalCommand(),
-		a.mcpCommand(), a.demoCommand(), a.versionCommand(), a.guardCommand(), a.windowCommand())
+		a.mcpCommand(), a.hookCommand(), a.demoCommand(), a.versionCommand(), a.guardCommand(), a.windowCommand())
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout) // before the completion command, which asks for it when it is made
 	root.SetErr(a.Stderr)
