@@ -29,7 +29,7 @@ const (
 const exitBlocked = 2
 
 var (
-	errParentGone = errors.New("Copilot went away")
+	errCopilotGone = errors.New("Copilot went away")
 	errNoPayload  = fmt.Errorf("Copilot did not say within %s what it wants", payloadPatience)
 )
 
@@ -192,7 +192,7 @@ func (a *app) whileParentLives(ctx context.Context) (context.Context, func()) {
 			select {
 			case <-look.C:
 				if os.Getppid() != parent {
-					cancel(errParentGone)
+					cancel(errCopilotGone)
 					return
 				}
 			case <-ctx.Done():
