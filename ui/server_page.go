@@ -31,6 +31,7 @@ type serverPage struct {
 	remove         *widget.Button
 	power, restart *widget.Button
 	rests          bool // it is stopped, or has failed: power starts it
+	signIn         *signInCard
 	trial          *formTrial
 	search         *widget.Entry
 	count          *widget.Label
@@ -45,6 +46,7 @@ func newServerPage(s *serversScreen, name string) *serverPage {
 		count: part.Muted(""), empty: part.Remark(""), trial: newFormTrial(s.ui),
 	}
 	p.fault.Selectable = true
+	p.signIn = newSignInCard(s.ui, name, func() context.Context { return s.ctx })
 	p.on = widget.NewCheck("Switched on", nil)
 	p.search = newSearch("Search its tools", p.update)
 	p.empty.Alignment = fyne.TextAlignCenter
@@ -55,7 +57,7 @@ func newServerPage(s *serversScreen, name string) *serverPage {
 	back.Importance = widget.LowImportance
 	title := container.NewBorder(nil, nil, back, p.state.object, part.Heading(model.OneLine(name)))
 	finder := container.NewBorder(nil, nil, nil, container.NewGridWrap(fyne.NewSize(15*theme.Step, 36), p.count), p.search)
-	top := container.NewVBox(title, p.about, p.fault, p.actions(), p.trial.object, part.Gap(0.5), finder)
+	top := container.NewVBox(title, p.about, p.fault, p.actions(), p.signIn.object, p.trial.object, part.Gap(0.5), finder)
 	p.object = container.NewBorder(top, nil, nil, nil, container.NewStack(p.list, container.NewVBox(part.Gap(6), p.empty)))
 	return p
 }
@@ -112,6 +114,7 @@ func (p *serverPage) update() {
 	p.about.SetText(line.About)
 	tell(p.fault, model.Sentence(status.Live.Error))
 	p.showPower(status)
+	p.signIn.update(status)
 	setEnabled(p.remove, there) // what comes with the program can only be switched off
 	p.on.OnChanged = nil
 	p.on.SetChecked(!entry.Disabled)
