@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
@@ -23,7 +25,9 @@ type serverForm struct {
 	start  model.ServerForm // what the form was opened with
 
 	name, command, arguments, folder, url, timeout, tools *widget.Entry
-	kind, offer                                           *widget.RadioGroup
+	write, deny                                           *widget.Entry
+	network                                               *widget.Check
+	kind, offer, sandbox                                  *widget.RadioGroup
 	env, headers                                          *formPairs
 	named                                                 map[string]*formField // by the names in model.Faults
 }
@@ -57,7 +61,15 @@ func (f *serverForm) makeInputs() {
 	f.tools.SetPlaceHolder("one name per line")
 	f.kind = widget.NewRadioGroup([]string{kindCommand, kindURL}, func(string) { f.arrange() })
 	f.offer = widget.NewRadioGroup(model.OfferWords(), func(string) { f.arrange() })
-	for _, group := range []*widget.RadioGroup{f.kind, f.offer} {
+	f.sandbox = widget.NewRadioGroup(model.SandboxWords(), func(string) { f.arrange() })
+	f.network = widget.NewCheck("It may use the network (npx and uvx need it)", nil)
+	f.write, f.deny = widget.NewMultiLineEntry(), widget.NewMultiLineEntry()
+	for entry, example := range map[*widget.Entry]string{f.write: "${workspaceFolder}\n~/notes", f.deny: "~/private"} {
+		entry.SetMinRowsVisible(2)
+		entry.Wrapping = fyne.TextWrapOff
+		entry.SetPlaceHolder(example)
+	}
+	for _, group := range []*widget.RadioGroup{f.kind, f.offer, f.sandbox} {
 		group.Horizontal, group.Required = true, true
 	}
 }
@@ -74,6 +86,9 @@ func (f *serverForm) makeFields() {
 		model.FieldURL:       newFormField("URL", "", f.url),
 		model.FieldTimeout:   newFormField("Time-out", "Seconds that a call may take without progress.", f.timeout),
 		model.FieldTools:     newFormField("Tools offered", "", container.NewVBox(f.offer, f.tools)),
+		model.FieldSandbox:   newFormField("Sandbox", "Confined: no credentials, no network, and it writes its working directory alone.", container.NewVBox(f.sandbox, f.network)),
+		model.FieldWrite:     newFormField("May write", "Files and folders, one per line.", f.write),
+		model.FieldDeny:      newFormField("May not read", "Files and folders, one per line.", f.deny),
 		model.FieldEnv:       f.env.field,
 		model.FieldHeaders:   f.headers.field,
 	}
@@ -88,7 +103,7 @@ func (f *serverForm) column() fyne.CanvasObject {
 	column := container.NewVBox()
 	for _, name := range []string{
 		model.FieldName, model.FieldKind, model.FieldCommand, model.FieldArguments, model.FieldURL, model.FieldHeaders, model.FieldEnv,
-		model.FieldFolder, model.FieldTimeout, model.FieldTools,
+		model.FieldFolder, model.FieldTimeout, model.FieldTools, model.FieldSandbox, model.FieldWrite, model.FieldDeny,
 	} {
 		column.Add(f.named[name].row)
 	}
@@ -107,6 +122,10 @@ func (f *serverForm) fill(form model.ServerForm) {
 	f.env.set(form.Env)
 	f.headers.set(form.Headers)
 	f.offer.SetSelected(model.OfferWords()[form.Offer])
+	f.network.SetChecked(form.Network)
+	f.write.SetText(form.Write)
+	f.deny.SetText(form.Deny)
+	f.sandbox.SetSelected(model.SandboxWords()[form.Sandbox])
 	kind := kindCommand
 	if form.Remote {
 		kind = kindURL
@@ -125,6 +144,11 @@ func (f *serverForm) arrange() {
 		f.named[name].show(remote && !f.start.Builtin)
 	}
 	f.named[model.FieldKind].show(!f.start.Builtin)
+	local, confined := !remote && !f.start.Builtin, f.sandbox.Selected == model.SandboxWords()[model.SandboxOn]
+	f.named[model.FieldSandbox].show(local)
+	f.named[model.FieldWrite].show(local && confined)
+	f.named[model.FieldDeny].show(local && confined)
+	setShown(f.network, confined)
 	setShown(f.tools, f.offer.Selected == model.OfferWords()[model.OfferNamed])
 	if f.start.Builtin {
 		f.name.Disable()
@@ -137,11 +161,9 @@ func (f *serverForm) form() model.ServerForm {
 	form.Name, form.Remote, form.Command, form.Arguments = f.name.Text, f.kind.Selected == kindURL, f.command.Text, f.arguments.Text
 	form.Folder, form.URL, form.Timeout, form.Tools = f.folder.Text, f.url.Text, f.timeout.Text, f.tools.Text
 	form.Env, form.Headers = f.env.pairs(), f.headers.pairs()
-	for i, word := range model.OfferWords() {
-		if word == f.offer.Selected {
-			form.Offer = model.Offer(i)
-		}
-	}
+	form.Offer = model.Offer(max(0, slices.Index(model.OfferWords(), f.offer.Selected)))
+	form.Sandbox = model.Sandboxing(max(0, slices.Index(model.SandboxWords(), f.sandbox.Selected)))
+	form.Network, form.Write, form.Deny = f.network.Checked, f.write.Text, f.deny.Text
 	return form
 }
 

@@ -84,7 +84,7 @@ func (d *differ) structs(old, new reflect.Value, path []step, inElement bool) {
 			d.emit(kind, at, new.Field(i))
 			continue
 		}
-		d.value(old.Field(i), new.Field(i), at, inElement)
+		d.value(old.Field(i), new.Field(i), at, inElement && !saysNo(new.Type(), field))
 	}
 }
 

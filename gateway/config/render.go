@@ -77,7 +77,7 @@ func structNode(v reflect.Value) (*yaml.Node, error) {
 		field := v.Type().Field(i)
 		name := keyOf(field)
 		empty := v.Field(i).Kind() == reflect.Slice || v.Field(i).Kind() == reflect.Map
-		if name == "-" || v.Field(i).IsZero() || empty && v.Field(i).Len() == 0 && !keepsEmpty(v.Type(), field) {
+		if name == "-" || v.Field(i).IsZero() && !saysNo(v.Type(), field) || empty && v.Field(i).Len() == 0 && !keepsEmpty(v.Type(), field) {
 			continue
 		}
 		value, err := nodeOf(v.Field(i))
@@ -87,6 +87,12 @@ func structNode(v reflect.Value) (*yaml.Node, error) {
 		node.Content = append(node.Content, scalarNode("!!str", name), value)
 	}
 	return node, nil
+}
+
+// saysNo reports whether the field is written also when it is false: who reads
+// `sandbox: {}` could not tell.
+func saysNo(in reflect.Type, field reflect.StructField) bool {
+	return in == reflect.TypeFor[Sandbox]() && field.Name == "Enabled"
 }
 
 func mapNode(v reflect.Value) (*yaml.Node, error) {

@@ -52,6 +52,13 @@ func TestUpdateText(t *testing.T) {
 			func(c *config.Config) {
 				c.MCPServers["b"] = config.MCPServer{Command: "npx", Args: []string{"-y", "@x/y"}}
 			}},
+		{"a sandbox that is none", "mcpServers:\n  a: {command: x}\n  b: {command: x, sandbox: {enabled: true, network: {allowOutbound: true}}}\n",
+			"mcpServers:\n  a: {command: x, sandbox: {enabled: false}}\n  b: {command: x, sandbox: {enabled: false, network: {allowOutbound: true}}}\n",
+			func(c *config.Config) {
+				a, b := c.MCPServers["a"], c.MCPServers["b"]
+				a.Sandbox, b.Sandbox = &config.Sandbox{}, &config.Sandbox{Network: b.Sandbox.Network}
+				c.MCPServers["a"], c.MCPServers["b"] = a, b
+			}},
 		{"remove a server", "mcpServers:\n  a: {command: x} # a\n  # about b\n  b:\n    command: y\n    other: 1\n  c: {command: z}\n", "mcpServers:\n  a: {command: x} # a\n  # about b\n  c: {command: z}\n",
 			func(c *config.Config) { delete(c.MCPServers, "b") }},
 		{"remove the last server", "mcpServers:\n  a:\n    command: x\nlog: {level: info}\n", "mcpServers: {}\nlog: {level: info}\n",

@@ -28,6 +28,7 @@ type Status struct {
 	Enabled       bool   `json:"enabled"`
 	Transport     string `json:"transport"` // stdio, http, sse, builtin, or "" when not configured
 	Live          Live   `json:"live"`
+	Confined      bool   `json:"confined"` // its process may only run in a sandbox
 	Tools         int    `json:"tools"`
 	ConfigChanged bool   `json:"configChanged"` // Live is still the connection of the entry as it was before
 	Junk          int64  `json:"junk"`          // lines on stdout that were no JSON-RPC, since the start
@@ -64,6 +65,7 @@ func (s *server) status() Status {
 		Name:      s.name,
 		Enabled:   !s.entry.Disabled,
 		Transport: s.kind,
+		Confined:  s.kind == "stdio" && s.confined(),
 		Live:      s.live,
 		Tools:     len(s.tools),
 		Junk:      s.junk.Load(),

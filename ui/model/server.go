@@ -71,6 +71,9 @@ func aboutServer(s servers.Status) string {
 	if s.Live.Status == servers.Connected {
 		about = append(about, CountOf(s.Tools, "tool"))
 	}
+	if s.Confined {
+		about = append(about, "confined")
+	}
 	if s.ConfigChanged {
 		about = append(about, "its changed entry takes effect when its calls have ended")
 	}

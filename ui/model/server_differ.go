@@ -58,7 +58,8 @@ func (f ServerForm) words() []labelled {
 	}
 	return []labelled{
 		{"Command", f.Command}, {"Arguments", f.Arguments}, {"Folder", f.Folder}, {"URL", f.URL}, {"Environment", pairWords(f.Env)},
-		{"Headers", pairWords(f.Headers)}, {"Time-out", f.Timeout}, {"Tools", offered}, {"Switched", switched}, {"Everything else", f.otherWords()},
+		{"Headers", pairWords(f.Headers)}, {"Time-out", f.Timeout}, {"Tools", offered}, {"Switched", switched},
+		{"Sandbox", f.sandboxWords()}, {"Everything else", f.otherWords()},
 	}
 }
 
@@ -66,8 +67,25 @@ func (f ServerForm) words() []labelled {
 func (f ServerForm) otherWords() string {
 	other := f.base
 	other.Command, other.Args, other.Cwd, other.WorkingDirectory, other.URL = "", nil, "", "", ""
-	other.Env, other.Headers, other.Timeout, other.Tools, other.Disabled = nil, nil, 0, nil, false
+	other.Env, other.Headers, other.Timeout, other.Tools, other.Disabled, other.Sandbox = nil, nil, 0, nil, false, nil
 	return encoded(other)
+}
+
+func (f ServerForm) sandboxWords() string {
+	words := []string{SandboxWords()[f.Sandbox]}
+	if f.Sandbox != SandboxOn {
+		return words[0]
+	}
+	if f.Network {
+		words = append(words, "with network")
+	}
+	for _, path := range filledLines(f.Write) {
+		words = append(words, "may write "+path)
+	}
+	for _, path := range filledLines(f.Deny) {
+		words = append(words, "may not read "+path)
+	}
+	return strings.Join(words, ", ")
 }
 
 func pairWords(rows []Pair) string {

@@ -25,6 +25,19 @@ const (
 // OfferWords says each Offer to a person.
 func OfferWords() []string { return []string{"All", "None", "Only these"} }
 
+// Sandboxing is whether a server is confined.
+type Sandboxing int
+
+// The possibilities, in the order of SandboxWords.
+const (
+	SandboxForAll Sandboxing = iota // as the sandbox for all servers has it
+	SandboxOn
+	SandboxOff
+)
+
+// SandboxWords says each Sandboxing to a person.
+func SandboxWords() []string { return []string{"As set for all", "Confined", "Not confined"} }
+
 // The fields of a ServerForm, as Faults names them. The row of a variable or
 // header is the field's name, a dot and the row's number from 0.
 const (
@@ -38,6 +51,9 @@ const (
 	FieldHeaders   = "headers"
 	FieldTimeout   = "timeout"
 	FieldTools     = "tools"
+	FieldSandbox   = "sandbox"
+	FieldWrite     = "sandbox.write"
+	FieldDeny      = "sandbox.deny"
 )
 
 // ServerForm is a server's entry as a form shows it.
@@ -54,6 +70,10 @@ type ServerForm struct {
 	Timeout   string // seconds; "" is the default
 	Offer     Offer
 	Tools     string // with OfferNamed: one name per line
+	Sandbox   Sandboxing
+	Network   bool   // with SandboxOn: it may use the network
+	Write     string // with SandboxOn: what it may write, one path per line
+	Deny      string // with SandboxOn: what it may not read, one path per line
 
 	base config.MCPServer // what no field shows stays as it is here
 	was  string           // the saved entry's name; "" when there is none
@@ -111,6 +131,13 @@ func formOf(name string, entry config.MCPServer, pair func(string, config.Secret
 	if entry.Timeout != 0 {
 		f.Timeout = strconv.FormatFloat(float64(entry.Timeout)/1000, 'f', -1, 64)
 	}
+	if box := entry.Sandbox; box != nil {
+		f.Sandbox, f.Network = SandboxOff, box.Network.AllowOutbound
+		f.Write, f.Deny = strings.Join(box.Filesystem.AllowWrite, "\n"), strings.Join(box.Filesystem.DenyRead, "\n")
+		if box.Enabled {
+			f.Sandbox = SandboxOn
+		}
+	}
 	switch {
 	case len(entry.Tools) > 0:
 		f.Offer = OfferNamed
@@ -135,6 +162,7 @@ func (f ServerForm) Draft(cfg *config.Config) ServerDraft {
 		e.Command, e.Args, e.Cwd = strings.TrimSpace(f.Command), splitArguments(f.Arguments), strings.TrimSpace(f.Folder)
 		e.Env = rows.build(FieldEnv, f.Env)
 		e.Type = keepType(e.Type, "local", "stdio")
+		e.Sandbox = f.sandbox()
 	}
 	f.offer(e)
 	f.time(e, d.Faults)
@@ -158,15 +186,33 @@ func (f ServerForm) offer(e *config.MCPServer) {
 	case OfferNone:
 		e.Tools = []string{}
 	case OfferNamed:
-		e.Tools = []string{}
-		for name := range strings.Lines(f.Tools) {
-			if name = strings.TrimSpace(name); name != "" {
-				e.Tools = append(e.Tools, name)
-			}
-		}
+		e.Tools = append([]string{}, filledLines(f.Tools)...)
 	default:
 		e.Tools = nil
 	}
+}
+
+// sandbox is what the form says of it; what it does not use is kept.
+func (f ServerForm) sandbox() *config.Sandbox {
+	if f.Sandbox == SandboxForAll {
+		return nil
+	}
+	return &config.Sandbox{
+		Enabled:    f.Sandbox == SandboxOn,
+		Network:    config.SandboxNetwork{AllowOutbound: f.Network},
+		Filesystem: config.SandboxFilesystem{AllowWrite: filledLines(f.Write), DenyRead: filledLines(f.Deny)},
+	}
+}
+
+// filledLines are the lines of a text that say something.
+func filledLines(text string) []string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 func (f ServerForm) time(e *config.MCPServer, faults Faults) {
@@ -200,6 +246,8 @@ func (f ServerForm) fieldOf(path string) string {
 		return FieldKind
 	case "tools":
 		return FieldTools
+	case "sandbox":
+		return FieldSandbox
 	case "env":
 		return rowField(FieldEnv, f.Env, key)
 	case "headers":

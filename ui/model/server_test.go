@@ -47,7 +47,9 @@ func TestServerFormKeepsAll(t *testing.T) {
 		"command": {
 			Type: "local", Command: "npx", Args: []string{"-y", "", "two\nlines", `"quoted"`, " ", `"a\nb"`}, Cwd: "/tmp", Timeout: 1500, Tools: []string{"a", "b"},
 			Env: map[string]config.Secret{"A_TOKEN": "keychain:a", "B": "[secret]", "C": "${env:HOME}", "D": "", "E": "Bearer ${keychain:e}"}, Prefix: &prefix, TrustAnnotations: true,
+			Sandbox: &config.Sandbox{Enabled: true, Network: config.SandboxNetwork{AllowOutbound: true}, Filesystem: config.SandboxFilesystem{AllowWrite: []string{"/w", "~/x"}, DenyRead: []string{"/d"}}},
 		},
+		"free": {Command: "npx", Sandbox: &config.Sandbox{Filesystem: config.SandboxFilesystem{DenyRead: []string{"/d"}}}},
 		"url":     {Type: "sse", URL: "https://a.example", Headers: map[string]config.Secret{"Authorization": "Bearer ${keychain:x}"}, Tools: []string{}, Disabled: true, OAuthClientID: "c", OAuthScopes: []string{"s"}},
 		"builtin": {Type: "builtin"},
 	} {
@@ -63,6 +65,26 @@ func TestServerFormKeepsAll(t *testing.T) {
 			}
 			if got := len(d.Edits()); got != 1 {
 				t.Errorf("%d edits", got)
+			}
+		})
+	}
+}
+
+func TestServerFormSandbox(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		form model.ServerForm
+		want *config.Sandbox
+	}{
+		{"as for all", model.ServerForm{Network: true, Write: "/w"}, nil},
+		{"on", model.ServerForm{Sandbox: model.SandboxOn, Write: " /w \n\n~/x", Deny: "/d\n"}, &config.Sandbox{Enabled: true, Filesystem: config.SandboxFilesystem{AllowWrite: []string{"/w", "~/x"}, DenyRead: []string{"/d"}}}},
+		{"with network", model.ServerForm{Sandbox: model.SandboxOn, Network: true}, &config.Sandbox{Enabled: true, Network: config.SandboxNetwork{AllowOutbound: true}}},
+		{"off", model.ServerForm{Sandbox: model.SandboxOff}, &config.Sandbox{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.form.Name, test.form.Command = "a", "x"
+			if diff := cmp.Diff(test.want, test.form.Draft(config.Default()).Entry.Sandbox); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}
