@@ -74,6 +74,7 @@ func (s *service) errand(ctx context.Context, req request, p errandParams, do fu
 	e := &errand{service: s, call: p.call, questions: make(chan *question), done: make(chan struct{})}
 	e.ctx, e.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	e.peer = newPeer(s, e, req)
+	e.attach(ctx, req, p.token)
 	if !s.work.begin(func() { e.run(do) }) {
 		e.cancel(nil)
 		return nil, context.Cause(s.ctx)
@@ -106,13 +107,12 @@ func (e *errand) recovered() {
 func (e *errand) await(ctx context.Context, req request, token any) (mcp.Result, error) {
 	ctx, cancel := e.service.posts.bind(ctx, req)
 	defer cancel()
-	session, _ := req.GetSession().(*mcp.ServerSession)
-	e.attach(waiter{ctx, session, token})
+	e.attach(ctx, req, token)
 	select {
 	case <-e.done:
 		return e.result, e.err
 	case q := <-e.questions:
-		e.attach(waiter{})
+		e.detach()
 		return e.require(q)
 	case <-ctx.Done():
 		e.cancel(errGone)
@@ -121,10 +121,18 @@ func (e *errand) await(ctx context.Context, req request, token any) (mcp.Result,
 	}
 }
 
-func (e *errand) attach(w waiter) {
+// attach notes that a request waits for the errand, and is told how it gets on.
+func (e *errand) attach(ctx context.Context, req request, token any) {
+	session, _ := req.GetSession().(*mcp.ServerSession)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.waiter = w
+	e.waiter = waiter{ctx, session, token}
+}
+
+func (e *errand) detach() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.waiter = waiter{}
 }
 
 // maxAway is how long a client may take to answer what it was asked.
