@@ -63,14 +63,16 @@ type UI struct {
 	work sync.WaitGroup  // every goroutine of ours
 
 	// What follows is the UI goroutine's.
-	face     theme.Choice    // that the windows wear
-	notify   bool            // the user wants to be told of what waits
-	told     map[string]bool // the ids of what waited when it was last looked at
-	main     *mainWindow
-	approval *approvalWindow
-	leaving  *time.Timer // runs while no window is open
-	resting  *time.Timer // runs for a moment after what is shown has changed
-	err      error       // why Run ends
+	face      theme.Choice    // that the windows wear
+	notify    bool            // the user wants to be told of what waits
+	told      map[string]bool // the ids of what waited when it was last looked at
+	main      *mainWindow
+	approval  *approvalWindow
+	questions *elicitationWindow
+	asked     map[string]bool // the ids of what servers asked when it was last looked at
+	leaving   *time.Timer     // runs while no window is open
+	resting   *time.Timer     // runs for a moment after what is shown has changed
+	err       error           // why Run ends
 }
 
 // New returns the windows of an app. It shows nothing yet.
@@ -139,8 +141,14 @@ func (u *UI) Run(ctx context.Context) (err error) {
 			u.post(func() { u.end(err) })
 		}
 	})
+	u.work.Go(func() {
+		if err := u.watchQuestions(ctx); ctx.Err() == nil {
+			u.post(func() { u.end(err) })
+		}
+	})
 	u.main = newMainWindow(u)
 	u.approval = u.newApprovals()
+	u.questions = u.newQuestions()
 	u.app.Lifecycle().SetOnStarted(func() {
 		u.leaveLater()
 		go u.obey() // ends with the process: nothing else ends a read of the standard input
@@ -152,6 +160,7 @@ func (u *UI) Run(ctx context.Context) (err error) {
 	quitting() // there is no loop any more that could be quit
 	stop()
 	u.approval.Close()
+	u.questions.Close()
 	u.work.Wait()
 	return errors.Join(u.err, u.journal.close())
 }
@@ -200,7 +209,7 @@ func (u *UI) leaveLater() {
 		u.leaving.Stop()
 		u.leaving = nil
 	}
-	if u.main.visible || u.approval.Visible() {
+	if u.main.visible || u.approval.Visible() || u.questions.Visible() {
 		return
 	}
 	u.leaving = time.AfterFunc(u.opts.Keep, func() {

@@ -219,6 +219,10 @@ func (f Field) Value(typed string) (json.RawMessage, error) {
 	return raw, f.check(gjson.ParseBytes(raw))
 }
 
+// Fault says what is wrong with a value of the field, in words for a person; nil
+// when it fits.
+func (f Field) Fault(value json.RawMessage) error { return f.check(gjson.ParseBytes(value)) }
+
 // check says what is wrong with a value, in words for a person.
 func (f Field) check(v gjson.Result) error {
 	switch f.Kind {

@@ -83,11 +83,14 @@ func (p *panes) raise(ctx context.Context, show string) control.Raised {
 func (p *panes) watch(ctx context.Context, g *gateway.Gateway) {
 	waiting, unsubscribe := g.Desk().Subscribe()
 	defer unsubscribe()
+	asked, unsubscribeAsked := g.Questions().Subscribe()
+	defer unsubscribeAsked()
 	others, unsubscribeOthers := g.Subscribe()
 	defer unsubscribeOthers()
 	for runs := int64(0); ; {
 		select {
 		case <-waiting:
+		case <-asked:
 		case <-others:
 		case <-ctx.Done():
 			return
@@ -97,7 +100,7 @@ func (p *panes) watch(ctx context.Context, g *gateway.Gateway) {
 		if !p.used.Load() {
 			continue
 		}
-		p.Need(len(g.Desk().Pending()) > 0)
+		p.Need(len(g.Desk().Pending()) > 0 || len(g.Questions().Open()) > 0)
 		if before == 0 && runs > 0 && mayAsk(g) {
 			p.Warm()
 		}

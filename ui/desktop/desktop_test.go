@@ -14,6 +14,7 @@ import (
 
 	"pointsman/approvals"
 	"pointsman/gateway/config"
+	"pointsman/gateway/elicit"
 	"pointsman/ui/autostart"
 	"pointsman/ui/clipboard"
 	"pointsman/ui/desktop"
@@ -52,6 +53,8 @@ func (s *source) set(edit func(*model.State)) {
 }
 
 func (s *source) Pending(context.Context) ([]approvals.Request, error) { return nil, nil }
+
+func (s *source) Questions(context.Context) ([]elicit.Question, error) { return nil, nil }
 
 func (s *source) Watch(ctx context.Context, changed func()) error {
 	for {

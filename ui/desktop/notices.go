@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pointsman/approvals"
+	"pointsman/gateway/elicit"
 	"pointsman/ui/model"
 	"pointsman/ui/tray"
 )
@@ -28,33 +29,46 @@ func (d *Desktop) notify(ctx context.Context) {
 		if err != nil {
 			continue // the watch ends as well, and says why
 		}
-		if !d.opts.Store.Config().Desktop.Notify {
-			pending = nil
+		questions, err := d.opts.Source.Questions(ctx)
+		if err != nil {
+			continue // as above
 		}
-		ids := idsOf(pending)
+		if !d.opts.Store.Config().Desktop.Notify {
+			pending, questions = nil, nil
+		}
+		ids := idsOf(pending, questions)
 		if slices.Equal(ids, told) {
 			continue
 		}
 		told = ids
-		if err := d.tell(ctx, pending); err != nil && ctx.Err() == nil {
+		if err := d.tell(ctx, pending, questions); err != nil && ctx.Err() == nil {
 			d.log.Debug("telling of what waits", "error", err)
 		}
 	}
 }
 
-func idsOf(pending []approvals.Request) []string {
+func idsOf(pending []approvals.Request, questions []elicit.Question) []string {
 	var ids []string
+	for _, q := range questions {
+		ids = append(ids, q.ID)
+	}
 	for _, req := range pending {
 		ids = append(ids, req.ID)
 	}
 	return ids
 }
 
-func (d *Desktop) tell(ctx context.Context, pending []approvals.Request) error {
-	if len(pending) == 0 {
+// tell tells of the calls that wait, or else of what servers ask.
+func (d *Desktop) tell(ctx context.Context, pending []approvals.Request, questions []elicit.Question) error {
+	var title, body string
+	switch {
+	case len(pending) > 0:
+		title, body = model.WaitingNotice(pending)
+	case len(questions) > 0:
+		title, body = model.QuestionNotice(questions)
+	default:
 		return d.notices.Hide(ctx)
 	}
-	title, body := model.WaitingNotice(pending)
 	return d.notices.Show(ctx, tray.Notice{Title: title, Body: body})
 }
 

@@ -7,6 +7,7 @@ import (
 	"pointsman/approvals"
 	"pointsman/gateway"
 	"pointsman/gateway/control"
+	"pointsman/gateway/elicit"
 	"pointsman/gateway/servers"
 	"pointsman/ui/model"
 )
@@ -18,6 +19,8 @@ type Source interface {
 	State(context.Context) (model.State, error)
 	// Pending returns what waits for a person.
 	Pending(context.Context) ([]approvals.Request, error)
+	// Questions returns what servers ask a person.
+	Questions(context.Context) ([]elicit.Question, error)
 	// Watch calls changed after each change of the above, until ctx ends or the
 	// gateway goes.
 	Watch(ctx context.Context, changed func()) error
@@ -29,7 +32,7 @@ type Source interface {
 // StateOf is what there is to show of a gateway.
 func StateOf(g *gateway.Gateway) model.State {
 	s := model.State{
-		Serving: g.Address(), Waiting: len(g.Desk().Pending()), Runs: int(g.Runs()), Paused: g.Paused(),
+		Serving: g.Address(), Waiting: len(g.Desk().Pending()) + len(g.Questions().Open()), Runs: int(g.Runs()), Paused: g.Paused(),
 	}
 	failing := 0
 	for _, server := range g.Servers() {
@@ -81,15 +84,22 @@ func (o own) Pending(context.Context) ([]approvals.Request, error) {
 	return o.gateway.Desk().Pending(), nil
 }
 
+func (o own) Questions(context.Context) ([]elicit.Question, error) {
+	return o.gateway.Questions().Open(), nil
+}
+
 func (o own) Watch(ctx context.Context, changed func()) error {
 	desk, unsubscribe := o.gateway.Desk().Subscribe()
 	defer unsubscribe()
+	asked, unsubscribeAsked := o.gateway.Questions().Subscribe()
+	defer unsubscribeAsked()
 	others, unsubscribeOthers := o.gateway.Subscribe()
 	defer unsubscribeOthers()
 	for {
 		changed()
 		select {
 		case <-desk:
+		case <-asked:
 		case <-others:
 		case <-ctx.Done():
 			return context.Cause(ctx)
