@@ -31,8 +31,8 @@ func needsSandbox(t *testing.T) {
 // room is a disk of a user: a home with secrets, Pointsman's own folder, and a
 // project.
 type room struct {
-	t                       *testing.T
-	home, own, project, tmp string
+	t                  *testing.T
+	home, own, project string
 }
 
 func newRoom(t *testing.T) *room {
@@ -165,6 +165,8 @@ func TestSandboxRules(t *testing.T) {
 		{"credentials", nil, nil, "", "cat HOME/.ssh/id_ed25519", failed},
 		{"credentials that are opened", []string{"~/.ssh"}, nil, "", "cat HOME/.ssh/id_ed25519", "sk-ssh"},
 		{"denied in what is allowed", []string{"~/project"}, []string{"~/project/sub"}, "", "cat HOME/project/sub/keys", failed},
+		{"missing at the top", nil, []string{"/pointsman-no-such/x"}, "", "cat HOME/notes.txt", "plain"},
+		{"missing at the top, and nothing is written there", nil, []string{"/pointsman-no-such/x"}, "", "echo x > /made", failed},
 		{"other processes", nil, nil, "", "cat /proc/[0-9]*/environ | tr '\\000' '\\n' | grep SECRET_OF_THE_HOST", failed},
 		{"the host's /tmp", nil, nil, "", "test -e /tmp/pointsman-sandbox-marker", failed},
 		{"a /tmp of its own", nil, nil, "", "echo x > $TMPDIR/made; cat /tmp/made", "x"},
@@ -184,6 +186,47 @@ func TestSandboxRules(t *testing.T) {
 			got := h.sh(strings.ReplaceAll(test.line, "HOME", r.home))
 			if !strings.Contains(got, test.want) || test.want == failed && strings.Contains(got, "sk-") {
 				t.Errorf("%s prints %q, want %q", test.line, got, test.want)
+			}
+		})
+	}
+}
+
+// What lies where a server has folders of its own, and is hidden besides, is not
+// shown because an argument names it, or because its folder is opened.
+func TestSandboxShowsNothingHidden(t *testing.T) {
+	r := newRoom(t)
+	session := t.TempDir() // in /tmp, of which a server sees its own
+	bus, own := filepath.Join(session, "bus"), filepath.Join(session, "own")
+	if err := os.Mkdir(own, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{bus, filepath.Join(own, "control.sock"), filepath.Join(session, "plain")} {
+		if err := os.WriteFile(path, []byte("sk-hidden"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+bus+",guid=1")
+	options := r.options()
+	options.Own = append(options.Own, own)
+	for name, edit := range map[string]func(*config.MCPServer){
+		"as an argument": func(e *config.MCPServer) {
+			e.Args = []string{bus, filepath.Join(own, "control.sock"), filepath.Join(session, "plain")}
+		},
+		"in its folder": func(e *config.MCPServer) { e.Args = []string{session} },
+		"in a folder that it may write": func(e *config.MCPServer) {
+			e.Sandbox.Filesystem.AllowWrite = []string{session}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			entry := fakeServer(t, "normal")
+			entry.Sandbox = &config.Sandbox{Enabled: true}
+			edit(&entry)
+			h := start(t, servers.Options{Sandbox: options}, map[string]config.MCPServer{"fake": entry})
+			if got := h.sh("cat " + session + "/plain"); got != "sk-hidden" {
+				t.Errorf("what is not hidden is %s", got)
+			}
+			if got := h.sh("cat " + bus + " " + own + "/control.sock"); strings.Contains(got, "sk-") || !strings.Contains(got, "failed") {
+				t.Errorf("what is hidden is %s", got)
 			}
 		})
 	}

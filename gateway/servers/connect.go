@@ -19,10 +19,8 @@ import (
 // connect makes a connection, shakes hands and lists the tools, all within the
 // server's start time-out. id is the connection's.
 func (s *server) connect(ctx context.Context, id string) (*session, []Tool, error) {
-	if admit := s.host.opts.Admit; admit != nil {
-		if err := admit(s.name, s.entry); err != nil {
-			return nil, nil, fmt.Errorf("starting server %q: %w", s.name, err)
-		}
+	if err := s.admitted(); err != nil {
+		return nil, nil, fmt.Errorf("starting server %q: %w", s.name, err)
 	}
 	limit := s.startTimeout()
 	late := fmt.Errorf("it was not ready within %s (raise `startTimeout` if it needs longer)", limit)
@@ -51,6 +49,14 @@ func (s *server) connect(ctx context.Context, id string) (*session, []Tool, erro
 		return nil, nil, err
 	}
 	return sess, tools, nil
+}
+
+// admitted returns why the server must not be started or reached, or nil.
+func (s *server) admitted() error {
+	if s.host.opts.Admit == nil {
+		return nil
+	}
+	return s.host.opts.Admit(s.name, s.entry)
 }
 
 // crashError says that a process was started, and failed: not that it was slow.

@@ -115,6 +115,9 @@ func (h *Host) SignIn(ctx context.Context, name string, how signin.How) (SignIn,
 	if err != nil {
 		return SignIn{}, err
 	}
+	if err := s.admitted(); err != nil {
+		return SignIn{}, &StateError{Server: name, Status: s.status().Live.Status, Reason: err.Error()}
+	}
 	flow, err := account.Begin(ctx, how)
 	if err != nil {
 		return SignIn{}, s.cleanError(err)

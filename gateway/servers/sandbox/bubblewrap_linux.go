@@ -130,7 +130,9 @@ func (p *plan) needed(cmd *exec.Cmd) []string {
 			paths = append(paths, Real(path))
 		}
 	}
-	paths = slices.DeleteFunc(paths, func(path string) bool { return len(between("/", path)) == 0 }) // not all of /tmp or /run
+	paths = slices.DeleteFunc(paths, func(path string) bool {
+		return len(between("/", path)) == 0 || inAny(p.hidden, path) || inAny(p.spare, path) // nor all of /tmp or /run
+	})
 	return outermost(paths)
 }
 

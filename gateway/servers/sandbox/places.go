@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 )
 
@@ -35,6 +36,10 @@ func credentials() []string {
 // keychain returns where the user's secrets are kept, and how they are asked for.
 func keychain() []string {
 	places := atHome(keychainPlaces)
+	if runtime.GOOS == "linux" {
+		session := filepath.Join("/run/user", strconv.Itoa(os.Getuid()))
+		places = append(places, filepath.Join(session, "bus"), filepath.Join(session, "keyring"))
+	}
 	if path := os.Getenv("GNOME_KEYRING_CONTROL"); filepath.IsAbs(path) {
 		places = append(places, path)
 	}

@@ -21,7 +21,8 @@
 // sandbox-exec; elsewhere nothing.
 //
 // With the network comes all that listens on this machine without asking who
-// calls, such as an X server on an abstract socket.
+// calls, such as an X server on an abstract socket. And what a server may write
+// it may write programs into: in a project, those that its own tools will run.
 //
 // The package starts no goroutine and no process.
 package sandbox
