@@ -23,12 +23,14 @@ type target struct {
 	model string // put before the model's name
 	pid   int    // zero: none that counts
 	tool  bool   // every request is a round with a tool call
+
+	headers string // further lines of a request's head, each with its end
 }
 
 // message returns the bytes of a request to the target.
 func (t *target) message(body []byte) []byte {
-	head := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n",
-		t.path, t.addr, t.key, len(body))
+	head := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n%s\r\n",
+		t.path, t.addr, t.key, len(body), t.headers)
 	return append(head, body...)
 }
 

@@ -1,7 +1,7 @@
 // Command bench measures what the gateway costs. It starts a mock provider, a
 // bare httputil.ReverseProxy and `pointsman serve`, each in a process of its
 // own, sends all of them the same requests in turns, and prints one table. Then
-// it calls MCP servers directly and as the gateway hosts them, and starts
+// it calls MCP servers directly and as the gateway hosts and serves them, and starts
 // `pointsman` in a desktop session of its own, to measure the tray and the
 // windows.
 //
@@ -134,7 +134,7 @@ func measure(ctx context.Context, opts options, progress io.Writer) (*report, er
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	if opts.binary == "" && opts.mcp != "only" {
+	if opts.binary == "" {
 		fmt.Fprintln(progress, "building pointsman …")
 		if opts.binary, err = build(ctx, dir, opts.tags); err != nil {
 			return nil, err
@@ -147,7 +147,7 @@ func measure(ctx context.Context, opts options, progress io.Writer) (*report, er
 		}
 	}
 	if opts.desktop != "only" && opts.mcp != "none" {
-		if err := addMCP(ctx, opts, rep, progress); err != nil {
+		if err := addMCP(ctx, opts, dir, rep, progress); err != nil {
 			return nil, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -22,92 +23,109 @@ const (
 	manyServers = 20
 )
 
-// mcpBench measures calls of MCP servers through our hosting beside direct ones.
+// The ways to a server, in the order they are shown. All are compared with the
+// first.
+const (
+	unaided = iota // the server itself
+	byHost         // a host of ours, in this process
+	byStdio        // pointsman mcp, attached to pointsman serve
+	byHTTP         // the same pointsman serve, at /mcp
+	ways           // how many there are
+)
+
+// wayNames head the columns of the ways, in their order.
+func wayNames() []string {
+	return []string{unaided: "direct", byHost: "hosted", byStdio: "pointsman mcp", byHTTP: "/mcp"}
+}
+
+// mcpBench measures calls of MCP servers through our hosting, and through our
+// doors, beside direct ones.
 type mcpBench struct {
 	opts options
+	dir  string
 	self string // our own executable, which is the servers, too
 	rows []mcpRow
 }
 
-// mcpRow is one figure, direct and hosted.
+// mcpRow is one figure, by the way's place; 0: not measured.
 type mcpRow struct {
-	Figure string  `json:"figure"`
-	Unit   string  `json:"unit"`
-	Direct float64 `json:"direct"`
-	Hosted float64 `json:"hosted"`
+	Figure string        `json:"figure"`
+	Unit   string        `json:"unit"`
+	Values [ways]float64 `json:"values"`
 }
 
 // addMCP adds what MCP servers cost to a report.
-func addMCP(ctx context.Context, opts options, rep *report, progress io.Writer) error {
+func addMCP(ctx context.Context, opts options, dir string, rep *report, progress io.Writer) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	b := &mcpBench{opts: opts, self: self}
+	b := &mcpBench{opts: opts, dir: dir, self: self}
 	steps := []step{{"1,000 tools", b.lists}, {"the start of 20 servers", b.starts}}
 	for _, transport := range []string{"stdio", "http"} {
-		for _, callers := range []int{1, 16} {
-			steps = append(steps, step{
-				fmt.Sprintf("tools/call over %s, callers: %d", transport, callers),
-				func(ctx context.Context) error { return b.calls(ctx, transport, callers) },
-			})
-		}
+		steps = append(steps, step{"tools/call over " + transport, func(ctx context.Context) error { return b.calls(ctx, transport) }})
 	}
 	err = runSteps(ctx, progress, steps)
 	rep.MCP = b.rows
 	return err
 }
 
-func (b *mcpBench) add(figure, unit string, direct, hosted float64) {
-	b.rows = append(b.rows, mcpRow{figure, unit, direct, hosted})
-}
+// callers are how many call at once, one measurement after the other.
+func callers() []int { return []int{1, 16} }
 
-// entry is a server with so many tools as a user would configure it.
-func (b *mcpBench) entry(tools int) config.MCPServer {
-	return config.MCPServer{Command: b.self, Args: []string{"tools", "stdio", fmt.Sprint(tools)}}
-}
-
-func (b *mcpBench) directStdio(ctx context.Context, tools int) (*stdioCaller, error) {
-	return newStdioCaller(ctx, toolName(0), toolName(tools-1), nil, b.self, "tools", "stdio", fmt.Sprint(tools))
-}
-
-// pair returns a direct and a hosted way to call servers that are alike.
-func (b *mcpBench) pair(ctx context.Context, transport string, callers int) (direct, ours caller, err error) {
-	entry := b.entry(toolCount)
-	if transport == "http" {
-		p, addr, err := startPart(ctx, "tools", transport, fmt.Sprint(toolCount))
-		if err != nil {
-			return nil, nil, err
-		}
-		direct = newHTTPCaller(&target{addr: addr, path: "/mcp", pid: p.pid()}, callers, toolName(toolCount-1), p)
-		entry = config.MCPServer{URL: "http://" + addr + "/mcp"}
-	} else if direct, err = b.directStdio(ctx, toolCount); err != nil {
-		return nil, nil, err
-	}
-	ours, err = newHosted(ctx, map[string]config.MCPServer{serverName: entry}, toolCount)
-	if err != nil {
-		direct.close()
-		return nil, nil, err
-	}
-	return direct, ours, nil
-}
-
-// calls measures how long calls take, and how many there are in a second, in turns.
-func (b *mcpBench) calls(ctx context.Context, transport string, callers int) error {
-	direct, ours, err := b.pair(ctx, transport, callers)
+// calls measures how long calls take, and how many there are in a second.
+func (b *mcpBench) calls(ctx context.Context, transport string) error {
+	s, err := b.open(ctx, transport, toolCount)
 	if err != nil {
 		return err
 	}
-	defer direct.close()
-	defer ours.close()
-	ways := []caller{direct, ours}
-	var took [2][]float64
-	var rate [2][]float64
+	defer s.close()
+	for _, callers := range callers() {
+		took, rate, err := b.compare(ctx, s, callers, caller.call)
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprintf("tools/call, %s, callers: %d", transport, callers)
+		b.add(name+", median", "µs", took, 0.5)
+		b.add(name+", 99th percentile", "µs", took, 0.99)
+		b.add(name+", calls/s", "", rate, 0.5)
+	}
+	return nil
+}
+
+// lists measures a long list, and how long it takes until a new server's is known.
+func (b *mcpBench) lists(ctx context.Context) error {
+	s, err := b.open(ctx, "stdio", manyTools)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	took, _, err := b.compare(ctx, s, 1, caller.list)
+	if err != nil {
+		return err
+	}
+	took[byHost] = nil // it keeps the list ready
+	b.add("tools/list of 1,000 tools, median", "µs", took, 0.5)
+	return b.compareStarts(ctx, "start until 1,000 tools are listed, median", 1, manyTools)
+}
+
+// add adds a quantile of each way's samples.
+func (b *mcpBench) add(figure, unit string, samples [ways][]float64, q float64) {
+	r := mcpRow{Figure: figure, Unit: unit}
+	for way := range samples {
+		r.Values[way] = quantile(samples[way], q)
+	}
+	b.rows = append(b.rows, r)
+}
+
+// compare has callers do something in all ways, in turns, and returns the
+// microseconds that each took, and how many there were in a second of each turn.
+func (b *mcpBench) compare(ctx context.Context, s *mcpStage, callers int, do func(caller, context.Context, int) error) (took, rate [ways][]float64, err error) {
 	for turn := range b.opts.rounds + 1 {
-		for _, way := range rand.Perm(len(ways)) {
-			samples, err := burst(ctx, ways[way], callers, b.opts.slice)
+		for _, way := range rand.Perm(ways) {
+			samples, err := burst(ctx, s.ways[way], callers, b.opts.slice, do)
 			if err != nil {
-				return err
+				return took, rate, fmt.Errorf("%s: %w", wayNames()[way], err)
 			}
 			if turn == 0 {
 				continue // its heap has to have its size
@@ -116,16 +134,12 @@ func (b *mcpBench) calls(ctx context.Context, transport string, callers int) err
 			rate[way] = append(rate[way], float64(len(samples))/b.opts.slice.Seconds())
 		}
 	}
-	name := fmt.Sprintf("tools/call, %s, callers: %d", transport, callers)
-	b.add(name+", median", "µs", quantile(took[0], 0.5), quantile(took[1], 0.5))
-	b.add(name+", 99th percentile", "µs", quantile(took[0], 0.99), quantile(took[1], 0.99))
-	b.add(name+", calls/s", "", quantile(rate[0], 0.5), quantile(rate[1], 0.5))
-	return nil
+	return took, rate, nil
 }
 
-// burst has callers call for some time, and returns the microseconds that each
-// call took.
-func burst(ctx context.Context, way caller, callers int, d time.Duration) ([]float64, error) {
+// burst has callers do something for some time, and returns the microseconds that
+// it took each time.
+func burst(ctx context.Context, way caller, callers int, d time.Duration, do func(caller, context.Context, int) error) ([]float64, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	samples := make([][]float64, callers)
@@ -135,7 +149,7 @@ func burst(ctx context.Context, way caller, callers int, d time.Duration) ([]flo
 		wg.Go(func() {
 			for ctx.Err() == nil && time.Since(start) < d {
 				began := time.Now()
-				if err := way.call(ctx, who); err != nil {
+				if err := do(way, ctx, who); err != nil {
 					cancel(err)
 					return
 				}
@@ -147,31 +161,23 @@ func burst(ctx context.Context, way caller, callers int, d time.Duration) ([]flo
 	return slices.Concat(samples...), context.Cause(ctx)
 }
 
-// lists measures how long it takes until a new server's tools are known, when
-// there are many.
-func (b *mcpBench) lists(ctx context.Context) error {
-	return b.compareStarts(ctx, "start until 1,000 tools are listed, median", 1, manyTools)
-}
-
 // starts measures how long it takes until many servers are there.
 func (b *mcpBench) starts(ctx context.Context) error {
 	return b.compareStarts(ctx, "start of 20 servers, median", manyServers, toolCount)
 }
 
 func (b *mcpBench) compareStarts(ctx context.Context, figure string, count, tools int) error {
-	var direct, ours []float64
+	var took [ways][]float64
 	for range b.opts.starts {
-		took, err := b.startDirect(ctx, count, tools)
-		if err != nil {
-			return err
+		for way, start := range map[int]func(context.Context, int, int) (time.Duration, error){unaided: b.startDirect, byHost: b.startHosted} {
+			d, err := start(ctx, count, tools)
+			if err != nil {
+				return err
+			}
+			took[way] = append(took[way], micros(d)/1e3)
 		}
-		direct = append(direct, micros(took)/1e3)
-		if took, err = b.startHosted(ctx, count, tools); err != nil {
-			return err
-		}
-		ours = append(ours, micros(took)/1e3)
 	}
-	b.add(figure, "ms", quantile(direct, 0.5), quantile(ours, 0.5))
+	b.add(figure, "ms", took, 0.5)
 	return nil
 }
 
@@ -216,11 +222,22 @@ func (b *mcpBench) startHosted(ctx context.Context, count, tools int) (time.Dura
 
 // printMCP writes the table for people.
 func printMCP(w io.Writer, rows []mcpRow) error {
-	fmt.Fprintf(w, "\nMCP servers, called directly and through the gateway's hosting. In brackets: times direct.\n\n")
+	fmt.Fprintf(w, "\nMCP servers, called directly, and as the gateway hosts and serves them. In brackets: times direct.\n\n")
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tab, "figure\tunit\tdirect\thosted\t")
+	fmt.Fprintf(tab, "figure\tunit\t%s\t\n", strings.Join(wayNames(), "\t"))
 	for _, r := range rows {
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%s (%.2f)\t\n", r.Figure, r.Unit, figure(r.Direct), figure(r.Hosted), r.Hosted/r.Direct)
+		fmt.Fprintf(tab, "%s\t%s", r.Figure, r.Unit)
+		for way, v := range r.Values {
+			switch {
+			case v == 0:
+				fmt.Fprint(tab, "\t-")
+			case way == unaided:
+				fmt.Fprintf(tab, "\t%s", figure(v))
+			default:
+				fmt.Fprintf(tab, "\t%s (%.2f)", figure(v), v/r.Values[unaided])
+			}
+		}
+		fmt.Fprintln(tab, "\t")
 	}
 	return tab.Flush()
 }

@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strconv"
 	"sync"
 
@@ -131,39 +133,101 @@ func (c *stdioCaller) list(ctx context.Context, _ int) error {
 
 func (c *stdioCaller) close() { c.process.end() }
 
-// httpCaller posts to a server that keeps no sessions.
+// httpCaller posts to a server, in one session if it keeps any.
 type httpCaller struct {
-	conns       []*conn // one for each who
-	calls, asks load
-	process     *process // nil: another's
+	at         target
+	tool, last string
+
+	mu    sync.Mutex // guards the field below
+	lines map[int]*line
 }
 
-func newHTTPCaller(t *target, callers int, lastTool string, p *process) *httpCaller {
-	c := &httpCaller{process: p}
-	c.calls = load{message: t.message(messageFor(1, "tools/call", callParams(toolName(0)))), want: []byte(answerText)}
-	c.asks = load{message: t.message(messageFor(1, "tools/list", "{}")), want: quoted(lastTool)}
-	for range callers {
-		c.conns = append(c.conns, newConn(t.addr))
+// line is the connection of one of those who call, with its requests: their ids
+// are its own.
+type line struct {
+	conn        *conn
+	calls, asks load
+}
+
+// newHTTPCaller shakes hands with a server.
+func newHTTPCaller(ctx context.Context, t *target, tool, lastTool string) (*httpCaller, error) {
+	session, err := shakeHTTP(ctx, t)
+	if err != nil {
+		return nil, fmt.Errorf("shaking hands with %s%s: %w", t.addr, t.path, err)
 	}
-	return c
+	c := &httpCaller{at: *t, tool: tool, last: lastTool, lines: map[int]*line{}}
+	c.at.headers = mcpHeaders + "MCP-Protocol-Version: " + protocol + "\r\n"
+	if session != "" {
+		c.at.headers += sessionHeader + ": " + session + "\r\n"
+	}
+	return c, nil
+}
+
+const (
+	sessionHeader = "Mcp-Session-Id"
+	mcpHeaders    = "Accept: application/json, text/event-stream\r\n"
+)
+
+// shakeHTTP returns the session that a server begins; "" if it keeps none.
+func shakeHTTP(ctx context.Context, t *target) (session string, err error) {
+	for _, message := range [][]byte{messageFor(1, "initialize", shakeParams), []byte(shaken)} {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+t.addr+t.path, bytes.NewReader(message))
+		if err != nil {
+			return "", err
+		}
+		req.Close = true
+		req.Header = http.Header{
+			"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"}, "Authorization": {"Bearer " + t.key},
+		}
+		if session != "" {
+			req.Header.Set(sessionHeader, session)
+		}
+		reply, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return "", err
+		}
+		text, err := io.ReadAll(reply.Body)
+		reply.Body.Close()
+		if err != nil || reply.StatusCode >= http.StatusBadRequest {
+			return "", errors.Join(fmt.Errorf("status %d: %.300s", reply.StatusCode, text), err)
+		}
+		if session == "" {
+			session = reply.Header.Get(sessionHeader)
+		}
+	}
+	return session, nil
+}
+
+// line returns the line of one of those who call.
+func (c *httpCaller) line(who int) *line {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lines[who] == nil {
+		id := int64(who) + 1
+		c.lines[who] = &line{
+			conn:  newConn(c.at.addr),
+			calls: load{message: c.at.message(messageFor(id, "tools/call", callParams(c.tool))), want: []byte(answerText)},
+			asks:  load{message: c.at.message(messageFor(id, "tools/list", "{}")), want: quoted(c.last)},
+		}
+	}
+	return c.lines[who]
 }
 
 func (c *httpCaller) call(_ context.Context, who int) error {
-	_, err := c.conns[who].do(c.calls)
+	l := c.line(who)
+	_, err := l.conn.do(l.calls)
 	return err
 }
 
 func (c *httpCaller) list(_ context.Context, who int) error {
-	_, err := c.conns[who].do(c.asks)
+	l := c.line(who)
+	_, err := l.conn.do(l.asks)
 	return err
 }
 
 func (c *httpCaller) close() {
-	for _, conn := range c.conns {
-		conn.close()
-	}
-	if c.process != nil {
-		c.process.end()
+	for _, l := range c.lines {
+		l.conn.close()
 	}
 }
 

@@ -35,7 +35,10 @@ func TestCallersCheckWhatTheyGet(t *testing.T) {
 	at := served(t, newToolServer(3))
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	direct := newHTTPCaller(at, 2, toolName(2), nil)
+	direct, err := newHTTPCaller(ctx, at, toolName(0), toolName(2))
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer direct.close()
 	ours, err := newHosted(ctx, map[string]config.MCPServer{serverName: {URL: "http://" + at.addr + "/mcp"}}, 3)
 	if err != nil {
@@ -43,7 +46,7 @@ func TestCallersCheckWhatTheyGet(t *testing.T) {
 	}
 	defer ours.close()
 	for name, way := range map[string]caller{"direct": direct, "hosted": ours} {
-		samples, err := burst(ctx, way, 2, 20*time.Millisecond)
+		samples, err := burst(ctx, way, 2, 20*time.Millisecond, caller.call)
 		if err != nil || len(samples) < 2 || quantile(samples, 0) <= 0 {
 			t.Errorf("%s: %d calls, %v", name, len(samples), err)
 		}
@@ -51,7 +54,10 @@ func TestCallersCheckWhatTheyGet(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	short := newHTTPCaller(at, 1, toolName(3), nil)
+	short, err := newHTTPCaller(ctx, at, toolName(0), toolName(3))
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer short.close()
 	if short.list(ctx, 0) == nil {
 		t.Error("a list without the last tool passes")
@@ -64,7 +70,7 @@ func TestCallersCheckWhatTheyGet(t *testing.T) {
 
 func TestMCPTable(t *testing.T) {
 	var out strings.Builder
-	if err := (&report{MCP: []mcpRow{{"tools/call", "µs", 40, 60}}}).print(&out); err != nil {
+	if err := (&report{MCP: []mcpRow{{"tools/call", "µs", [ways]float64{40, 60}}}}).print(&out); err != nil {
 		t.Fatal(err)
 	}
 	if got := out.String(); !strings.Contains(got, "60 (1.50)") || strings.Contains(got, "proxy") {

@@ -72,7 +72,7 @@ func (s *stage) startAll(ctx context.Context) error {
 	again := *s.targets[offered]
 	again.name, again.tool = "tool round", true
 	s.targets[round] = &again
-	return awaitTools(ctx, s.targets[offered])
+	return awaitTools(ctx, s.targets[offered], toolCount)
 }
 
 func (s *stage) target(name, addr string, p *process, prefix string) *target {
@@ -86,7 +86,7 @@ func (s *stage) startGateway(ctx context.Context, name, more string) (*target, e
 	if err != nil {
 		return nil, err
 	}
-	home := filepath.Join(s.dir, strings.ReplaceAll(name, " ", "-"))
+	home := s.home(name)
 	if err := s.writeHome(home, more); err != nil {
 		return nil, err
 	}
@@ -96,6 +96,11 @@ func (s *stage) startGateway(ctx context.Context, name, more string) (*target, e
 	}
 	s.processes = append(s.processes, p)
 	return s.target(name, addr, p, "mock/"), awaitHealth(ctx, addr)
+}
+
+// home is the folder of a gateway of that name.
+func (s *stage) home(name string) string {
+	return filepath.Join(s.dir, strings.ReplaceAll(name, " ", "-"))
 }
 
 func (s *stage) writeHome(home, more string) error {
@@ -113,14 +118,17 @@ func (s *stage) serve(ctx context.Context, home, addr string) (*process, error) 
 
 // pointsman starts the program with a home.
 func (s *stage) pointsman(ctx context.Context, home string, args ...string) (*process, error) {
-	p, stdout, err := start(ctx, []string{
-		"POINTSMAN_HOME=" + home, "BENCH_ACCESS_KEY=" + accessKey, "BENCH_PROVIDER_KEY=" + providerKey,
-	}, s.binary, args...)
+	p, stdout, err := start(ctx, s.env(home), s.binary, args...)
 	if err != nil {
 		return nil, err
 	}
 	p.discard(stdout)
 	return p, nil
+}
+
+// env is what the program needs in its environment, with a home.
+func (s *stage) env(home string) []string {
+	return []string{"POINTSMAN_HOME=" + home, "BENCH_ACCESS_KEY=" + accessKey, "BENCH_PROVIDER_KEY=" + providerKey}
 }
 
 // end ends what was started, and returns what it complained of.
@@ -145,8 +153,8 @@ func awaitHealth(ctx context.Context, addr string) error {
 }
 
 // awaitTools waits until a gateway has the tools of its MCP server.
-func awaitTools(ctx context.Context, t *target) error {
-	want := fmt.Sprintf(`"tools":%d`, toolCount)
+func awaitTools(ctx context.Context, t *target, tools int) error {
+	want := fmt.Sprintf(`"tools":%d`, tools)
 	return await(ctx, "the tools of the MCP server", func(ctx context.Context) bool {
 		_, text := get(ctx, "http://"+t.addr+"/v1/status")
 		return strings.Contains(text, want)
