@@ -110,8 +110,8 @@ func (s *server) exchange(ctx context.Context, sess *session, f *flight, a askin
 	defer cancel()
 	req, err := sess.begin(sending, a.method, a.params)
 	if err != nil {
-		if refused := sess.refused(err); refused != nil {
-			return reply{err: refused}, nil
+		if auth := (*authError)(nil); errors.As(err, &auth) {
+			return reply{err: auth}, nil
 		}
 		return reply{}, s.sendError(ctx, sending, a, err)
 	}
@@ -156,16 +156,6 @@ func (s *server) tool(name string) Tool {
 
 func (a asking) cancelled(ctx context.Context) error {
 	return fmt.Errorf("%s: %w", doing(a.call.Server, a.call.Tool, a.method), context.Cause(ctx))
-}
-
-// refused returns what is missing when a remote server has not taken a request
-// for want of credentials; else nil.
-func (sess *session) refused(err error) error {
-	var auth *authError
-	if sess.remote != nil && !neverSent(err) && errors.As(sess.remote.explain(err), &auth) {
-		return auth
-	}
-	return nil
 }
 
 // sendError returns the error of a request that could not be sent, or not wholly.

@@ -131,6 +131,9 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 // itself would be the end of the whole connection.
 func (r *remote) deny(resp *http.Response) error {
 	denied := &authError{status: resp.StatusCode, need: r.need(), err: errors.New(resp.Status)}
+	if denied.narrow() && !strings.Contains(resp.Header.Get("WWW-Authenticate"), "insufficient_scope") {
+		denied.need = nil // it is another request that lacks a scope
+	}
 	return errors.Join(denied, resp.Body.Close())
 }
 
@@ -145,22 +148,7 @@ func (r *remote) authorized(req *http.Request, own bool) (*http.Response, error)
 	if errors.As(err, &unsent) {
 		err = errors.Join(errNotSent, err)
 	}
-	if err == nil && resp.StatusCode == http.StatusForbidden {
-		return r.keepOpen(resp)
-	}
 	return resp, err
-}
-
-// keepOpen makes an error of the answer to a request that lacks a scope: for the
-// SDK, the answer would be the end of the connection, which serves the others.
-func (r *remote) keepOpen(resp *http.Response) (*http.Response, error) {
-	narrow := &authError{status: resp.StatusCode, need: r.account.Need()}
-	asks := strings.Contains(resp.Header.Get("WWW-Authenticate"), "insufficient_scope")
-	if !narrow.narrow() || !asks {
-		return resp, nil
-	}
-	r.note(resp.StatusCode)
-	return nil, errors.Join(narrow, resp.Body.Close())
 }
 
 func (r *remote) send(req *http.Request) (*http.Response, error) {
