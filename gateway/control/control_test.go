@@ -90,6 +90,14 @@ func (g *gateway) Diagnostics(_ context.Context, q diagnostics.Query) (diagnosti
 	return diagnostics.Page{Entries: []diagnostics.Entry{{Server: q.Server, Level: q.Level, Message: q.Wait.String()}}, Cursor: q.Cursor}, nil
 }
 
+// Request repeats what it was asked, unless the server has nothing.
+func (g *gateway) Request(_ context.Context, r servers.Request) (json.RawMessage, error) {
+	if r.Server == "empty" {
+		return nil, &servers.LackingError{Server: r.Server, What: "prompts"}
+	}
+	return json.RawMessage(`{"z": "<` + r.Method + `>","a":` + string(r.Params) + `}`), nil
+}
+
 func (g *gateway) StopServer(context.Context, string) (servers.Status, error) {
 	return servers.Status{Live: servers.Live{Status: servers.Stopped}}, nil
 }

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -21,6 +22,9 @@ type ServerKeeper interface {
 	// Diagnostics reads what was kept of a server. Its error may be a
 	// *diagnostics.QueryError.
 	Diagnostics(ctx context.Context, q diagnostics.Query) (diagnostics.Page, error)
+	// Request asks a server for its prompts or resources; see
+	// servers.Host.Request.
+	Request(ctx context.Context, r servers.Request) (json.RawMessage, error)
 }
 
 func (s *Server) serverRoutes() {
@@ -28,6 +32,7 @@ func (s *Server) serverRoutes() {
 	s.keeping("stop", s.opts.Gateway.StopServer)
 	s.keeping("restart", s.opts.Gateway.RestartServer)
 	s.mux.HandleFunc("GET /diagnostics", s.diagnostics)
+	s.mux.HandleFunc("POST /servers/{name}/request", s.request)
 }
 
 // keeping serves one command of the ServerKeeper.
@@ -89,4 +94,54 @@ func (c *Client) RestartServer(ctx context.Context, name string) (servers.Status
 
 func (c *Client) keep(ctx context.Context, name, verb string) (servers.Status, error) {
 	return ask[servers.Status](ctx, c, http.MethodPost, "/servers/"+url.PathEscape(name)+"/"+verb, nil)
+}
+
+// serverRequest is the body of POST /servers/NAME/request.
+type serverRequest struct {
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params,omitempty"`
+}
+
+func (s *Server) request(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxManaged)
+	asked, err := readBody[serverRequest](r)
+	if err != nil {
+		failWith(w, err)
+		return
+	}
+	raw, err := s.opts.Gateway.Request(r.Context(), servers.Request{Server: r.PathValue("name"), Method: asked.Method, Params: asked.Params})
+	if err != nil {
+		fail(w, statusOfRequest(err), err.Error())
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(raw) // as it came; a client that has gone cannot be told
+}
+
+// statusOfRequest tells the errors of servers.Host.Request apart.
+func statusOfRequest(err error) int {
+	var lacking *servers.LackingError
+	var unavailable *servers.UnavailableError
+	var timeout *servers.TimeoutError
+	var refused *servers.ProtocolError
+	var lost *servers.LostError
+	switch {
+	case errors.As(err, &lacking):
+		return http.StatusNotFound
+	case errors.As(err, &unavailable):
+		return http.StatusServiceUnavailable
+	case errors.As(err, &timeout):
+		return http.StatusGatewayTimeout
+	case errors.As(err, &refused), errors.As(err, &lost):
+		return http.StatusBadGateway
+	}
+	return http.StatusBadRequest
+}
+
+// Request asks an MCP server for its prompts or resources, and returns the
+// result as the server sent it. method is one of servers.Methods; params is a
+// JSON object, or empty. A *RefusedError says why there is none: 404 that the
+// server has nothing of the kind.
+func (c *Client) Request(ctx context.Context, server, method string, params json.RawMessage) (json.RawMessage, error) {
+	return ask[json.RawMessage](ctx, c, http.MethodPost, "/servers/"+url.PathEscape(server)+"/request", serverRequest{method, params})
 }

@@ -1,6 +1,7 @@
 package control_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -44,5 +45,18 @@ func TestDiagnostics(t *testing.T) {
 		if _, err := c.Diagnostics(t.Context(), q); !errors.As(err, &refused) || refused.Status != 400 {
 			t.Errorf("%+v: %v", q, err)
 		}
+	}
+}
+
+// TestRequest: the answer arrives as it was sent, byte for byte.
+func TestRequest(t *testing.T) {
+	c := newRig(t).client
+	raw, err := c.Request(t.Context(), "a/b", "prompts/list", json.RawMessage(`{"cursor":"<2>"}`))
+	if err != nil || string(raw) != `{"z": "<prompts/list>","a":{"cursor":"\u003c2\u003e"}}` {
+		t.Errorf("got %s %v", raw, err)
+	}
+	var refused *control.RefusedError
+	if _, err := c.Request(t.Context(), "empty", "prompts/list", nil); !errors.As(err, &refused) || refused.Status != 404 || !strings.Contains(err.Error(), "has no prompts") {
+		t.Errorf("of what a server has not: %v", err)
 	}
 }

@@ -23,6 +23,7 @@ import (
 
 	"pointsman/gateway/policy"
 	"pointsman/gateway/secrets"
+	"pointsman/gateway/servers"
 	"pointsman/ui/cli"
 )
 
@@ -32,6 +33,16 @@ const patience = 30 * time.Second
 func TestMain(m *testing.M) {
 	if os.Getenv("CLI_TEST_SERVER") != "" {
 		stubbornServer()
+	}
+	if len(os.Args) > 1 && os.Args[1] == "guard" { // a gateway in a test has started itself as its guard
+		if err := servers.RunGuard(context.Background(), os.Stdin); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if os.Getenv("CLI_TEST_LIBRARY") != "" {
+		libraryServer()
 	}
 	dir, err := os.MkdirTemp("", "pointsman-cli-test-")
 	if err != nil {

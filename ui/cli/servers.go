@@ -30,6 +30,7 @@ func (a *app) serversCommand() *cobra.Command {
 		a.keepCommand("stop", "End an MCP server, and keep it stopped until it is started", (*control.Client).StopServer),
 		a.keepCommand("restart", "End an MCP server and start it anew", (*control.Client).RestartServer),
 		a.loginCommand(), a.loginCompleteCommand(), a.logoutCommand(), a.logsCommand(), a.importCommand(), a.exportCommand())
+	cmd.AddCommand(a.libraryCommands()...)
 	return cmd
 }
 
