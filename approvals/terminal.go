@@ -223,6 +223,34 @@ func (t *Terminal) Ask(ctx context.Context, req Request) (Decision, error) {
 	return d, err
 }
 
+// Talk shows intro and lets talk ask the person several things in a row, with no
+// other prompt between: line shows a question, in one line, and returns what is
+// typed then; io.EOF when the input has ended, or ctx's cause. As for Ask, what was
+// typed before does not count. Without Run it returns io.EOF.
+func (t *Terminal) Talk(ctx context.Context, intro string, talk func(line func(question string) (string, error)) error) error {
+	if err := t.take(ctx); err != nil {
+		return err
+	}
+	defer t.leave()
+	if !t.reading() {
+		return io.EOF
+	}
+	t.flush()
+	if _, err := io.WriteString(t.out, intro); err != nil {
+		return fmt.Errorf("showing a question: %w", err)
+	}
+	armed := time.Now().Add(settle)
+	err := talk(func(question string) (string, error) {
+		if err := t.question(question); err != nil {
+			return "", fmt.Errorf("asking at the terminal: %w", err)
+		}
+		line, err := t.next(ctx, armed)
+		return strings.TrimSuffix(line, "\r"), err
+	})
+	_ = t.question("") // what is asked is not on the screen any more
+	return err
+}
+
 // endingOf says to the person why a prompt is gone.
 func endingOf(ctx context.Context) string { return endingFor(context.Cause(ctx)) }
 

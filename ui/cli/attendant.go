@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pointsman/approvals"
+	"pointsman/gateway/elicit"
 )
 
 // desk is where requests for approval wait. A *control.Client is one.
@@ -56,6 +57,9 @@ type attendant struct {
 	mine     func(approvals.Request) bool     // nil: all are
 	tell     func(format string, args ...any) // shows the person a line
 
+	// questions is where servers' questions wait; nil: they are asked elsewhere.
+	questions *elicit.Desk
+
 	present atomic.Bool   // Run is at work
 	seated  chan struct{} // closed when present became true
 }
@@ -91,6 +95,9 @@ func (t *attendant) Run(ctx context.Context, d desk) error {
 			}
 		}))
 	})
+	if t.questions != nil {
+		work.Go(func() { t.askQuestions(ctx, t.questions) })
+	}
 	r := &round{attendant: t, desk: d, asked: map[string]bool{}}
 	return r.run(ctx, waiting, ended)
 }

@@ -154,6 +154,9 @@ func (c *conversation) attend(ctx context.Context, talk bool) (_ context.Context
 	if c.person.terminal == nil || !c.mayAnswer && !talk {
 		return ctx, func() {}, nil
 	}
+	if c.conn.own != nil {
+		c.person.questions = c.conn.own.Questions()
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	var work sync.WaitGroup
 	work.Go(func() {

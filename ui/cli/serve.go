@@ -151,6 +151,7 @@ func (a *app) attendant(ask bool, screen *screen) *attendant {
 
 // attend asks at the terminal. That its input ends stops the asking alone.
 func (a *app) attend(ctx context.Context, person *attendant, g *gateway.Gateway) error {
+	person.questions = g.Questions()
 	err := person.Run(ctx, ownDesk{g.Desk()})
 	if ctx.Err() != nil {
 		return nil
