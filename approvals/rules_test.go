@@ -3,6 +3,7 @@ package approvals_test
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -168,7 +169,7 @@ func TestRemember(t *testing.T) {
 			if (len(saved) == 1) != tc.saved {
 				t.Errorf("saved: %+v", saved)
 			}
-			if list := rules.List(); len(list) != 1 || list[0] != got {
+			if list := rules.List(); len(list) != 1 || !reflect.DeepEqual(list[0], got) {
 				t.Errorf("listed: %+v", list)
 			}
 		})
