@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"pointsman/gateway/config"
 )
@@ -17,8 +18,10 @@ type Conflict struct {
 }
 
 // Error gives the path, what is wrong, the policy's file and Code.
-func (c *Conflict) Error() string {
-	return fmt.Sprintf("%s: %s (%s, set by the administrator in %s)", c.Path, c.Message, Code, c.Policy)
+func (c *Conflict) Error() string { return c.Path + ": " + c.reason() }
+
+func (c *Conflict) reason() string {
+	return fmt.Sprintf("%s (%s, set by the administrator in %s)", c.Message, Code, c.Policy)
 }
 
 func (p *Policy) conflict(path, format string, args ...any) *Conflict {
@@ -42,14 +45,15 @@ func (p *Policy) Server(name string, entry config.MCPServer) error {
 	return nil
 }
 
-// Confined returns the server entries, those without a sandbox of their own with
-// the one that is set for all, which is enabled where the policy requires one.
+// Confined returns the server entries, the local ones without a sandbox of their
+// own with the one that is set for all, which is enabled where the policy requires
+// one.
 func (p *Policy) Confined(cfg *config.Config) map[string]config.MCPServer {
 	all := cfg.Sandbox
 	all.Enabled = all.Enabled || p.Sandbox.Required
 	entries := maps.Clone(cfg.MCPServers)
 	for name, entry := range entries {
-		if entry.Sandbox == nil && all.Enabled {
+		if entry.Sandbox == nil && entry.Command != "" && all.Enabled {
 			entry.Sandbox = &all
 			entries[name] = entry
 		}
@@ -81,7 +85,7 @@ func (p *Policy) Check(cfg *config.Config) []config.Problem {
 	}
 	var problems []config.Problem
 	forbid := func(path, message string) {
-		problems = append(problems, config.Problem{Path: path, Message: p.conflict(path, "%s", message).Error()[len(path)+2:]})
+		problems = append(problems, config.Problem{Path: path, Message: p.conflict(path, "%s", message).reason()})
 	}
 	if !cfg.Approvals.Require {
 		forbid("approvals.require", "a person has to be asked about risky calls; set it to true, or leave it out")
@@ -89,8 +93,11 @@ func (p *Policy) Check(cfg *config.Config) []config.Problem {
 	if approver := cfg.Approvals.Approver; approver != "ask" && approver != "deny" {
 		forbid("approvals.approver", approver+" lets calls run without asking; write ask or deny")
 	}
+	if cfg.Approvals.Control {
+		forbid("approvals.control", "would let programs answer in a person's place; set it to false, or leave it out")
+	}
 	for i, name := range cfg.Tools.Safe {
-		if name == "*" || name == "**" {
+		if strings.Trim(name, "*?_") == "" { // it fits any tool
 			forbid(fmt.Sprintf("tools.safe[%d]", i), "would let every tool run without asking; name the tools that are safe")
 		}
 	}

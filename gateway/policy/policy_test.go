@@ -81,13 +81,16 @@ func TestServer(t *testing.T) {
 func TestConfined(t *testing.T) {
 	cfg := config.Default()
 	cfg.Sandbox.Network.AllowOutbound = true
-	cfg.MCPServers = map[string]config.MCPServer{"own": {Command: "x", Sandbox: &config.Sandbox{}}, "none": {Command: "x"}}
+	cfg.MCPServers = map[string]config.MCPServer{"own": {Command: "x", Sandbox: &config.Sandbox{}}, "none": {Command: "x"}, "remote": {URL: "https://h/mcp"}}
 	if got := (&policy.Policy{}).Confined(cfg)["none"].Sandbox; got != nil {
 		t.Errorf("without a policy it has %+v", got)
 	}
 	got := read(t, "sandbox: {required: true}").Confined(cfg)
 	if box := got["none"].Sandbox; box == nil || !box.Enabled || !box.Network.AllowOutbound {
 		t.Errorf("the one for all is %+v", box)
+	}
+	if got["remote"].Sandbox != nil {
+		t.Error("a remote server is confined")
 	}
 	if got["own"].Sandbox.Enabled || cfg.Sandbox.Enabled || cfg.MCPServers["none"].Sandbox != nil {
 		t.Error("the configuration was changed")
@@ -106,7 +109,10 @@ func TestCheck(t *testing.T) {
 		{"allowed", "approvals: {require: true}", func(c *config.Config) { c.Approvals.Approver = "allow" }, "approvals.approver"},
 		{"static", "approvals: {require: true}", func(c *config.Config) { c.Approvals.Approver = "static" }, "approvals.approver"},
 		{"denied", "approvals: {require: true}", func(c *config.Config) { c.Approvals.Approver = "deny" }, ""},
+		{"answered by programs", "approvals: {require: true}", func(c *config.Config) { c.Approvals.Control = true }, "approvals.control"},
 		{"all are safe", "approvals: {require: true}", func(c *config.Config) { c.Tools.Safe = []string{"a", "*"} }, "tools.safe[1]"},
+		{"all of all servers are safe", "approvals: {require: true}", func(c *config.Config) { c.Tools.Safe = []string{"*__*"} }, "tools.safe[0]"},
+		{"some are safe", "approvals: {require: true}", func(c *config.Config) { c.Tools.Safe = []string{"files__read_*"} }, ""},
 		{"a broken policy", "approvals: {", func(c *config.Config) { c.Approvals.Require = false }, "approvals.require"},
 	}
 	for _, test := range tests {

@@ -382,9 +382,10 @@ func TestRealFilesystemServerConfined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	modules, _, _ := strings.Cut(script, "/@modelcontextprotocol") // opened, as they may be in /tmp, of which a server sees its own
 	entry := config.MCPServer{
 		Command: "node", Args: []string{script, r.home},
-		Sandbox: &config.Sandbox{Enabled: true, Filesystem: config.SandboxFilesystem{AllowWrite: []string{r.project}, DenyRead: []string{r.home + "/deny"}}},
+		Sandbox: &config.Sandbox{Enabled: true, Filesystem: config.SandboxFilesystem{AllowWrite: []string{r.project, modules}, DenyRead: []string{r.home + "/deny"}}},
 	}
 	h := start(t, servers.Options{Sandbox: r.options()}, map[string]config.MCPServer{"fs": entry})
 	write := func(path string) bool {

@@ -21,6 +21,7 @@ func TestServerLines(t *testing.T) {
 	}{
 		{"connecting", servers.Status{Transport: "stdio", Live: servers.Live{Status: servers.Pending}}, "Connecting", "Command", ""},
 		{"connected", servers.Status{Transport: "http", Tools: 1, Live: servers.Live{Status: servers.Connected}}, "Connected", "HTTP · 1 tool", ""},
+		{"confined", servers.Status{Transport: "stdio", Tools: 2, Confined: true, Live: servers.Live{Status: servers.Connected}}, "Connected", "Command · 2 tools · confined", ""},
 		{"needs sign-in", servers.Status{Transport: "sse", Tools: 3, Live: servers.Live{Status: servers.NeedsAuth, Error: "401\nno\u202e"}}, "Needs sign-in", "SSE", "401 no<U+202E>"},
 		{"failed", servers.Status{Transport: "builtin", Live: servers.Live{Status: servers.Failed, Error: "x"}}, "Failed", "Built in", "x"},
 		{"stopped", servers.Status{Transport: "stdio", ConfigChanged: true, Live: servers.Live{Status: servers.Stopped}}, "Stopped", "Command · its changed entry takes effect when its calls have ended", ""},
