@@ -1,9 +1,12 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"slices"
 
+	"pointsman/gateway/servers"
 	"pointsman/gateway/tools"
 )
 
@@ -37,7 +40,7 @@ func (g *Gateway) Ready(ctx context.Context) error {
 		built := g.built
 		g.building.Unlock()
 		if !g.host.Connecting() {
-			g.buildCatalogue()
+			g.freshenCatalogue()
 			return nil
 		}
 		select {
@@ -51,10 +54,29 @@ func (g *Gateway) Ready(ctx context.Context) error {
 func (g *Gateway) buildCatalogue() {
 	g.building.Lock()
 	defer g.building.Unlock()
+	g.buildCatalogueLocked(g.host.Tools())
+}
+
+// freshenCatalogue builds the catalogue if the servers' tools, or the settings, are
+// not those that it was built of: doors ask for that with each list.
+func (g *Gateway) freshenCatalogue() {
+	g.building.Lock()
+	defer g.building.Unlock()
+	if listed := g.host.Tools(); g.live.Load() != g.builtFor || !slices.EqualFunc(listed, g.builtOf, sameTool) {
+		g.buildCatalogueLocked(listed)
+	}
+}
+
+func sameTool(a, b servers.Tool) bool {
+	return a.Server == b.Server && a.Name == b.Name && a.Trusted == b.Trusted && a.Fault == b.Fault && bytes.Equal(a.Raw, b.Raw)
+}
+
+func (g *Gateway) buildCatalogueLocked(listed []servers.Tool) {
 	defer func() { close(g.built); g.built = make(chan struct{}) }()
 	live := g.live.Load()
+	g.builtFor, g.builtOf = live, listed
 	var defs []tools.Definition
-	for _, t := range g.host.Tools() {
+	for _, t := range listed {
 		def, err := tools.Parse(t.Server, t.Raw, t.Trusted)
 		if err != nil {
 			g.log.Warn("a tool is set aside", "server", t.Server, "tool", t.Name, "error", err)

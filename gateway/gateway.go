@@ -151,6 +151,8 @@ type Gateway struct {
 
 	building sync.Mutex    // guards the fields below
 	built    chan struct{} // closed when the catalogue is next built
+	builtFor *live         // the settings that it was built for
+	builtOf  []servers.Tool
 
 	entering sync.Mutex // held while a run begins, and while stop is called
 
