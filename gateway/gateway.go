@@ -389,6 +389,7 @@ func (g *Gateway) TrustedHandler(door string) http.Handler {
 func (g *Gateway) doorOptions() httpapi.Options {
 	return httpapi.Options{
 		Runner: g, Models: g.Models, Status: g.statusAny, Diagnostics: g.Diagnostics, Settings: g.doorSettings,
+		Ask: g.askHTTP, Capabilities: func() any { return g.Capabilities() },
 		Version: g.opts.Version, Started: g.started, Logger: g.log,
 	}
 }

@@ -24,6 +24,7 @@ var arrows = []struct {
 	{"pointsman/gateway/servers/sandbox", []string{"pointsman/"}, "confining takes a command and paths"},
 	{"pointsman/gateway/policy", []string{"pointsman/gateway/servers", "pointsman/gateway/control", "pointsman/ui"}, "what is settled is judged by the configuration alone"},
 	{"pointsman/gateway/models", []string{"pointsman/gateway/tools", "pointsman/gateway/servers", "pointsman/gateway/loop", "pointsman/approvals"}, "models answer without knowing of tools"},
+	{"pointsman/gateway/ask", []string{"pointsman/gateway/tools", "pointsman/gateway/servers", "pointsman/gateway/loop", "pointsman/gateway/httpapi", "pointsman/gateway/mcpapi", "pointsman/approvals"}, "a typed question needs no tools and knows no door"},
 	{"pointsman/gateway/journal", []string{"pointsman/gateway/"}, "the record is kept for everybody"},
 	{"pointsman/gateway/calls", []string{"pointsman/gateway/models", "pointsman/gateway/loop"}, "a call takes the same gates from every door"},
 	{"pointsman/gateway/loop", []string{"pointsman/gateway/httpapi", "pointsman/gateway/control"}, "the loop does not know its doors"},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pointsman/approvals"
+	"pointsman/gateway/ask"
 	"pointsman/gateway/config"
 	"pointsman/gateway/models"
 	"pointsman/gateway/models/demo"
@@ -21,6 +22,7 @@ import (
 type live struct {
 	cfg        *config.Config
 	router     *models.Router
+	asker      *ask.Asker
 	classifier *tools.Classifier
 	policy     *policy.Policy
 	own        *owntools.Set
@@ -65,10 +67,13 @@ func (g *Gateway) apply(cfg *config.Config) error {
 	if next.router, err = models.NewRouter(cfg, g.routerOptions()); err != nil {
 		return err
 	}
+	next.asker = ask.New(cfg, next.router)
 	if next.classifier, err = tools.NewClassifier(cfg.Tools.Risky, cfg.Tools.Safe); err != nil {
 		return fmt.Errorf("reading tools.risky and tools.safe: %w", err)
 	}
-	if next.own, err = owntools.New(cfg.Integrations, next.classifier, owntools.Options{Gateway: ownGateway{g}, Client: g.client, Version: g.opts.Version}); err != nil {
+	if next.own, err = owntools.New(cfg.Integrations, next.classifier, owntools.Options{
+		Gateway: ownGateway{g}, Client: g.client, Version: g.opts.Version, Capabilities: next.asker.Names(),
+	}); err != nil {
 		return err
 	}
 	approver, err := approvals.ForMode(cfg.Approvals.Approver, g.person(), cfg.Approvals.Allow, cfg.Approvals.Deny)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"pointsman/gateway/ask"
 	"pointsman/gateway/calls"
 	"pointsman/gateway/loop"
 	"pointsman/gateway/mcpapi"
@@ -98,6 +99,13 @@ func (o ownGateway) Plan(p owntools.Party) []loop.Step {
 		}
 	}
 	return o.g.plans.find(p.Session, p.Client)
+}
+
+func (o ownGateway) Capabilities() []ask.Capability { return o.g.Capabilities() }
+
+// Ask puts a typed question for one of our own tools' caller.
+func (o ownGateway) Ask(ctx context.Context, party owntools.Party, question json.RawMessage) *ask.Envelope {
+	return o.g.askRaw(ctx, "mcp", party, question)
 }
 
 // Answer asks a model for one of our own tools' caller.

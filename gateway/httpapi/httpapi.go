@@ -51,6 +51,10 @@ type Options struct {
 	// to be read. A *diagnostics.QueryError is the caller's fault.
 	Diagnostics func(ctx context.Context, q diagnostics.Query) (diagnostics.Page, error)
 	Settings    func() Settings
+	// Ask puts a typed question, as JSON, to a capability; Capabilities lists them.
+	// If nil, there is nothing at their routes.
+	Ask          func(ctx context.Context, from Client, question []byte) Answer
+	Capabilities func() any
 	// MCP serves /mcp. If nil, there is nothing there.
 	MCP     http.Handler
 	Version string
@@ -86,6 +90,12 @@ func New(opts Options) *Handler {
 		h.handle("/v1/diagnostics", http.MethodGet, h.diagnostics)
 	}
 	h.handle("/v1/chat/completions", http.MethodPost, h.chat)
+	if opts.Ask != nil {
+		h.handle("/v1/ask", http.MethodPost, h.ask)
+	}
+	if opts.Capabilities != nil {
+		h.handle("/v1/capabilities", http.MethodGet, h.capabilities)
+	}
 	if opts.MCP != nil {
 		h.mux.Handle("/mcp", opts.MCP)
 	}
@@ -227,9 +237,14 @@ func (h *Handler) model(w http.ResponseWriter, r *http.Request) {
 
 // chat serves POST /v1/chat/completions.
 func (h *Handler) chat(w http.ResponseWriter, r *http.Request) {
-	body, err := h.readBody(w, r)
+	data, err := h.readBody(w, r)
 	if err != nil {
 		writeError(w, models.AsError(err))
+		return
+	}
+	body, err := models.ParseBody(data)
+	if err != nil {
+		writeError(w, models.Invalid("", "%v", err))
 		return
 	}
 	req, err := h.request(r, body)
@@ -249,7 +264,7 @@ const bodyPatience = 2 * time.Minute
 
 // readBody reads the request whole before anything is sent on: passing a body
 // through while its reply streams breaks a few streams in a thousand.
-func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) (*models.Body, error) {
+func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	limit := h.opts.Settings().MaxBodyBytes
 	tooLarge := &models.Error{
 		Code: models.InvalidRequest, Status: http.StatusRequestEntityTooLarge,
@@ -271,11 +286,7 @@ func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) (*models.Body
 	case err != nil:
 		return nil, models.Invalid("", "reading the body: %v", err)
 	}
-	body, err := models.ParseBody(data)
-	if err != nil {
-		return nil, models.Invalid("", "%v", err)
-	}
-	return body, nil
+	return data, nil
 }
 
 // request makes a run of a request, or says what is wrong with it.
@@ -379,8 +390,6 @@ func writeRaw(w http.ResponseWriter, status int, data []byte) {
 }
 
 func writeError(w http.ResponseWriter, e *models.Error) {
-	if e.RetryAfter > 0 {
-		w.Header().Set("Retry-After", fmt.Sprint(int64((e.RetryAfter+time.Second-1)/time.Second)))
-	}
+	setRetryAfter(w.Header(), e.RetryAfter)
 	writeRaw(w, e.Status, e.JSON())
 }

@@ -27,6 +27,7 @@ type Attempt struct {
 // goroutine.
 type asking struct {
 	router   *Router
+	route    *Route
 	ctx      context.Context
 	body     *Body
 	stream   bool
@@ -47,7 +48,7 @@ type asking struct {
 // again: a byte may have reached the caller.
 func (r *Router) Do(ctx context.Context, route *Route, body *Body, stream bool) (*Reply, error) {
 	a := &asking{
-		router: r, ctx: ctx, body: body, stream: stream, deadline: time.Now().Add(route.patience),
+		router: r, route: route, ctx: ctx, body: body, stream: stream, deadline: route.until(route.patience),
 		visited: map[string]bool{route.group.Name: true}, resort: r.lastResort(route.First()),
 	}
 	group := route.group
@@ -68,6 +69,15 @@ func (r *Router) Do(ctx context.Context, route *Route, body *Body, stream bool) 
 		group = a.next()
 	}
 	return a.conclude()
+}
+
+// until is when a wait of that length ends, but no later than the deadline.
+func (r *Route) until(patience time.Duration) time.Time {
+	then := time.Now().Add(patience)
+	if !r.Deadline.IsZero() && r.Deadline.Before(then) {
+		return r.Deadline
+	}
+	return then
 }
 
 // detour puts the groups first that are asked in the place of one that failed.
@@ -106,7 +116,7 @@ func (a *asking) next() *Group {
 		return nil
 	}
 	// It has a time of its own, as LLM_FALLBACK_TIMEOUT_SECONDS says.
-	a.deadline = time.Now().Add(resort.Deployments[0].Timeout)
+	a.deadline = a.route.until(resort.Deployments[0].Timeout)
 	return resort
 }
 
@@ -257,6 +267,9 @@ func (a *asking) request(d *Deployment, v *visit, limit time.Duration) (*Reply, 
 		return nil, err
 	}
 	body := a.body.Clone()
+	if a.route.Fit != nil {
+		a.route.Fit(at, body)
+	}
 	notices := at.fit(body, a.router.cfg.ReasoningEffort)
 	reply, err := a.router.doOnce(a.ctx, at, body, a.stream, limit)
 	if err != nil {

@@ -75,6 +75,12 @@ func (d *Deployment) isDeepSeek() bool {
 	return err == nil && (u.Hostname() == "deepseek.com" || strings.HasSuffix(u.Hostname(), ".deepseek.com"))
 }
 
+// TakesSchema reports whether the upstream holds its answers to a JSON Schema in
+// response_format. Those that do not are known to take json_object at most.
+func (d *Deployment) TakesSchema() bool {
+	return d.Provider != "zai" && d.Provider != "anthropic" && !d.isDeepSeek()
+}
+
 // deepSeekTiers are the efforts and output limits that stand for the GPT-6
 // tiers at DeepSeek.
 var deepSeekTiers = map[string]struct {

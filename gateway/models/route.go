@@ -15,6 +15,12 @@ import (
 // that they and those behind them share.
 type Route struct {
 	Name string // as the caller asked
+	// Fit, if not nil, changes the body of each request for the deployment that it
+	// goes to, before the deployment's own quirks do.
+	Fit func(d *Deployment, body *Body)
+	// Deadline, if not zero, is when all requests of the route must have ended,
+	// those of Do's later calls included.
+	Deadline time.Time
 
 	group    *Group
 	patience time.Duration
@@ -33,6 +39,19 @@ type Group struct {
 // First returns the deployment that stands for the route where only one can be
 // shown.
 func (r *Route) First() *Deployment { return r.group.Deployments[0] }
+
+// FallsBack reports whether a deployment stands in for those that the route
+// begins with.
+func (r *Route) FallsBack(d *Deployment) bool { return d.Group != r.group.Name }
+
+// GroupName returns the name that an alias stands for; any other name as it is.
+func (r *Router) GroupName(name string) string { return r.unaliased(name) }
+
+// Fallbacks returns the names of the groups that are asked when those of a name
+// have failed, in order.
+func (r *Router) Fallbacks(name string) []string {
+	return append([]string{}, r.after(r.unaliased(name), onFailure)...)
+}
 
 // newGroup makes a group of deployments that have their health.
 func newGroup(name string, deployments ...*Deployment) *Group {

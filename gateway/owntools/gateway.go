@@ -2,7 +2,9 @@ package owntools
 
 import (
 	"context"
+	"encoding/json"
 
+	"pointsman/gateway/ask"
 	"pointsman/gateway/loop"
 	"pointsman/gateway/models"
 	"pointsman/gateway/tools"
@@ -13,6 +15,9 @@ type Gateway interface {
 	// Answer asks a model, which may use the servers' tools. What happens meanwhile
 	// is told to progress, in words.
 	Answer(ctx context.Context, party Party, q Question, progress func(string)) (*Answer, error)
+	// Ask puts a typed question to a capability; the envelope says what came of it.
+	Ask(ctx context.Context, party Party, question json.RawMessage) *ask.Envelope
+	Capabilities() []ask.Capability
 	Models() *models.Router
 	StatusAny(ctx context.Context) any
 	Tools() []tools.Row

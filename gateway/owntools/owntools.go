@@ -62,6 +62,8 @@ type Options struct {
 	Client *http.Client
 	// Version is ours.
 	Version string
+	// Capabilities are what can be asked for.
+	Capabilities []string
 }
 
 // Set is the own tools that a configuration comes to. It never changes.
@@ -73,9 +75,13 @@ type Set struct {
 // New returns the tools. The user's lists of risky and safe tools in classifier
 // hold for these, too.
 func New(cfg config.Integrations, classifier *tools.Classifier, opts Options) (*Set, error) {
+	asks, err := askTool(opts.Gateway, opts.Capabilities)
+	if err != nil {
+		return nil, err
+	}
 	list := []*tool{
 		chatTool(opts.Gateway), modelsTool(opts.Gateway), statusTool(opts.Gateway), toolsTool(opts.Gateway), planTool(opts.Gateway),
-		installTool(),
+		installTool(), asks, capabilitiesTool(opts.Gateway),
 	}
 	if cfg.HubSpot.BaseURL != "" {
 		list = append(list, hubspotTool(cfg.HubSpot.BaseURL, opts.Client, opts.Version))

@@ -51,7 +51,7 @@ func TestUsage(t *testing.T) {
 func TestHelpShowsAnExample(t *testing.T) {
 	r := newRig(t, "")
 	commands := []string{
-		"", "serve", "chat", "models", "models health", "tools", "tools why", "tools classify", "status", "servers", "servers list", "servers start", "servers stop", "servers restart", "servers logs", "approvals", "approvals list",
+		"", "serve", "chat", "ask", "capabilities", "models", "models health", "tools", "tools why", "tools classify", "status", "servers", "servers list", "servers start", "servers stop", "servers restart", "servers logs", "approvals", "approvals list",
 		"approvals approve", "approvals deny", "approvals watch", "keys", "keys list", "keys set", "keys rm", "config", "config path",
 		"config show", "config check", "journal", "demo", "version",
 	}

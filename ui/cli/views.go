@@ -26,12 +26,13 @@ type modelRow struct {
 // views are what the control socket shows besides approvals and events.
 func views(g *gateway.Gateway) map[string]func(context.Context) any {
 	return map[string]func(context.Context) any{
-		"status":     func(ctx context.Context) any { return g.Status(ctx) },
-		"models":     func(context.Context) any { return modelRows(g) },
-		"health":     func(context.Context) any { return g.Models().Health() },
-		"tools":      func(context.Context) any { return g.Tools() },
-		"servers":    func(context.Context) any { return g.Servers() },
-		desktop.View: func(context.Context) any { return desktop.StateOf(g) },
+		"status":       func(ctx context.Context) any { return g.Status(ctx) },
+		"models":       func(context.Context) any { return modelRows(g) },
+		"capabilities": func(context.Context) any { return g.Capabilities() },
+		"health":       func(context.Context) any { return g.Models().Health() },
+		"tools":        func(context.Context) any { return g.Tools() },
+		"servers":      func(context.Context) any { return g.Servers() },
+		desktop.View:   func(context.Context) any { return desktop.StateOf(g) },
 	}
 }
 

@@ -23,6 +23,7 @@ func TestJSONKeys(t *testing.T) {
 		keys string
 	}{
 		{"models", true, "aliases capability context_window id label max_output provider tier"},
+		{"capabilities", true, "deployments description fallbacks name"},
 		{"models health", true, "base_url deployment failures group in_flight last_error model provider requests share state until"},
 		{"tools", true, "allowed class evidence missing name risky server tool"},
 		{"servers list", true, "configChanged enabled live name tools transport"},
@@ -31,7 +32,7 @@ func TestJSONKeys(t *testing.T) {
 		{"keys list", true, "error name present ref used_by"},
 		{"version", false, "arch go os version"},
 	}
-	r := newRig(t, scratchConfig)
+	r := newRig(t, scratchConfig+"capabilities: {coding: x}\nmodel_list: [{model_name: coding, litellm_params: {model: demo}}]\n")
 	check := func(t *testing.T) {
 		for _, test := range tests {
 			r.t = t
