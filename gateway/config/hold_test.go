@@ -54,6 +54,7 @@ func TestHold(t *testing.T) {
 		"arguments":           server("a", func(s *config.MCPServer) { s.Args = []string{"z"} }),
 		"environment":         server("a", func(s *config.MCPServer) { s.Env = map[string]config.Secret{"LD_PRELOAD": "z"} }),
 		"url":                 server("u", func(s *config.MCPServer) { s.URL = "http://evil/mcp" }),
+		"client's secret":     server("u", func(s *config.MCPServer) { s.OAuthClientSecret = "keychain:openai" }),
 		"trust":               server("a", func(s *config.MCPServer) { s.TrustAnnotations = true }),
 		"tools grow":          server("a", func(s *config.MCPServer) { s.Tools = []string{"one", "two"} }),
 		"tools all":           server("a", func(s *config.MCPServer) { s.Tools = nil }),

@@ -403,3 +403,32 @@ func TestRenewedElsewhereMeanwhile(t *testing.T) {
 		t.Errorf("the token endpoint was asked %d times", got)
 	}
 }
+
+// What is handed back while a person signs in waits for that.
+func TestHandedBackToASignIn(t *testing.T) {
+	h := &hooked{answers: []signin.TokenAnswer{{HandBack: true}, {HandBack: true}}}
+	r := newRig(t, signintest.Rules{}, signin.Server{}, signin.Options{Tokens: h.answer})
+	f, err := r.Begin(t.Context(), signin.How{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := r.server.Count("/mcp")
+	ended := make(chan int, 1)
+	go func() {
+		status, _ := r.get(t.Context(), "ping") // an error leaves the status 0
+		ended <- status
+	}()
+	waitUntil(t, "the request is refused", func() bool { return r.server.Count("/mcp") == before+1 })
+	select {
+	case status := <-ended:
+		t.Fatalf("the request has not waited: %d", status)
+	default:
+	}
+	signintest.Visit(t, f.URL)
+	if status := <-ended; status != http.StatusOK {
+		t.Errorf("the request gets %d", status)
+	}
+	if got := r.told(signin.RecoveryCompleted); !slices.Equal(got, []signin.Outcome{signin.Succeeded}) {
+		t.Errorf("it was told %v", got)
+	}
+}
