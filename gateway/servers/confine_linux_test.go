@@ -45,6 +45,7 @@ func newRoom(t *testing.T) *room {
 	r := &room{t: t, home: filepath.Join(top, "home")}
 	r.own, r.project = filepath.Join(r.home, ".config", "pointsman"), filepath.Join(r.home, "project")
 	t.Setenv("HOME", r.home)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "")
 	for path, text := range map[string]string{
 		".config/pointsman/config.yaml": "key: sk-own",
 		".config/pointsman/state/x":     "sk-state",
@@ -297,6 +298,19 @@ func TestSandboxWithNetwork(t *testing.T) {
 	if got := box.sh("net " + ln.Addr().String()); strings.Contains(got, "failed") {
 		t.Error(got)
 	}
+}
+
+// The keychain's bus on an abstract socket belongs to whoever has the network.
+func TestSandboxWithNetworkAndAnOpenBus(t *testing.T) {
+	r := newRoom(t)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:abstract=/tmp/dbus-x,guid=1")
+	box := r.host(&config.Sandbox{Enabled: true, Network: config.SandboxNetwork{AllowOutbound: true}}, nil)
+	if got := box.awaitState("fake", servers.Failed).Live.Error; !strings.Contains(got, "allowOutbound") || !strings.Contains(got, "abstract") {
+		t.Errorf("the error says %s", got)
+	}
+	box.stop()
+	box = r.host(&config.Sandbox{Enabled: true}, nil)
+	box.awaitState("fake", servers.Connected)
 }
 
 // Without what confines, nothing is started.

@@ -29,9 +29,9 @@ const seatbeltBase = `(version 1)
 
 // seatbeltNetwork is the network, and the services that look names up and check
 // certificates.
-const seatbeltNetwork = `(allow network-outbound (remote ip))
-(allow network-inbound (local ip))
-(allow network-bind (local ip))
+const seatbeltNetwork = `(allow network-outbound (remote ip "*:*"))
+(allow network-inbound (local ip "*:*"))
+(allow network-bind (local ip "*:*"))
 (allow system-socket)
 (allow network-outbound (literal "/private/var/run/mDNSResponder"))
 (allow mach-lookup (global-name "com.apple.trustd.agent") (global-name "com.apple.networkd") (global-name "com.apple.SystemConfiguration.configd") (global-name "com.apple.SystemConfiguration.DNSConfiguration"))

@@ -15,7 +15,7 @@ func TestSeatbeltProfile(t *testing.T) {
 		not  []string
 	}{
 		{"nothing", sandbox.Seatbelt{}, []string{"(version 1)", "(deny default)", "(allow file-read*)"}, []string{"network", "(allow file-write* "}},
-		{"network", sandbox.Seatbelt{Outbound: true}, []string{"(allow network-outbound (remote ip))", "mDNSResponder"}, []string{"(remote unix"}},
+		{"network", sandbox.Seatbelt{Outbound: true}, []string{"(allow network-outbound (remote ip \"*:*\"))", "mDNSResponder"}, []string{"(remote unix"}},
 		{"write", sandbox.Seatbelt{Write: []string{"/a", "/b c"}}, []string{`(allow file-write* (subpath "/a"))`, `(allow file-write* (subpath "/b c"))`}, nil},
 		{
 			"what is hidden wins over what is written, and is not moved away",
