@@ -274,7 +274,7 @@ func (g *Gateway) person() approvals.Approver {
 func (g *Gateway) buildServers() {
 	g.host = servers.New(servers.Options{
 		Resolve: g.resolver.Resolve, Redact: g.redactor.Redact, RedactJSON: g.redactor.RedactJSON, Logger: g.log, Version: g.opts.Version, Guard: g.opts.Guard, Records: filepath.Join(g.opts.Home.State, "servers"),
-		Builtin: g.opts.Builtin, Bundled: g.opts.Bundled, OnChange: g.noteChange, OnNotice: g.listeners.notify, Roots: g.store.Config().Roots, Client: person{g},
+		Builtin: g.opts.Builtin, Bundled: g.opts.Bundled, OnChange: g.noteChange, OnNotice: g.listeners.notify, Roots: g.store.Config().Roots, Client: person{g}, Announce: g.announced,
 		Admit: g.admit, Sandbox: sandboxOf(g.opts.Home, g.store.Path()),
 		Keychain: g.opts.Keychain, Learn: g.redactor.Add, Tokens: g.opts.Tokens, OnSignIn: g.opts.OnSignIn,
 	})

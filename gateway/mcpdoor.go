@@ -44,6 +44,15 @@ func (g *Gateway) ServeMCP(ctx context.Context, conn io.ReadWriteCloser, who mcp
 	return g.door.Serve(ctx, conn, who)
 }
 
+// announced is what servers are told that they may ask: everything, since an MCP
+// client may come that can answer. Whoever asks when nobody can is told so.
+func (g *Gateway) announced() servers.Abilities {
+	if g.Config().MCP.Tools == "own" {
+		return person{g}.Abilities()
+	}
+	return servers.Abilities{Sampling: true, SamplingTools: true, Form: true, URL: true}
+}
+
 // library is what the MCP door sees of what the servers have beside tools.
 type library struct{ *Gateway }
 

@@ -84,13 +84,17 @@ func hostName(host string) string {
 }
 
 // originAllowed reports whether a request comes from no web page, or from one
-// that the user has listed; then it says so to the browser.
+// that the user has listed; then it says so to the browser. The request's Host
+// must have been found to be allowed.
 func originAllowed(w http.ResponseWriter, r *http.Request, s Settings) bool {
 	origins := r.Header.Values("Origin")
 	if len(origins) == 0 {
 		// A page's image or script tag sends no Origin; browsers say so here.
 		site := r.Header.Get("Sec-Fetch-Site")
 		return site != "cross-site" && site != "same-site"
+	}
+	if len(origins) == 1 && origins[0] == "http://"+r.Host {
+		return true // a page of this very address, which was found to be ours: only we could serve it
 	}
 	if len(origins) > 1 || !slices.Contains(s.CORSOrigins, origins[0]) && !slices.Contains(s.CORSOrigins, "*") {
 		return false

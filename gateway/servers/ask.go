@@ -125,6 +125,15 @@ func abilities(c Client) Abilities {
 	return c.Abilities()
 }
 
+// announced is what a server is told when it is connected. It is not told again
+// when that changes.
+func (h *Host) announced() Abilities {
+	if h.opts.Announce != nil {
+		return h.opts.Announce()
+	}
+	return abilities(h.opts.Client)
+}
+
 // maxElicited bounds what is remembered of elicitations that a server has not
 // said are complete: it need never say so.
 const maxElicited = 256

@@ -102,6 +102,9 @@ type Options struct {
 	// Client answers what servers ask of their client. If nil, nothing but roots is
 	// answered, unless a call has a client of its own.
 	Client Client
+	// Announce says what servers are told, when they are connected, that can be
+	// asked: of the clients of calls to come, or of Client. If nil, what Client can.
+	Announce func() Abilities
 	// Keychain keeps the sign-ins to remote servers. If nil, they are kept in
 	// memory alone.
 	Keychain secrets.Keychain

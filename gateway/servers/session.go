@@ -88,7 +88,7 @@ func newSession(id string) *session {
 func (sess *session) handshake(ctx context.Context, s *server, t mcp.Transport) error {
 	h := s.host
 	sess.info = &mcp.Implementation{Name: "pointsman", Version: h.opts.Version}
-	sess.client = mcp.NewClient(sess.info, s.clientOptions(sess, abilities(h.opts.Client)))
+	sess.client = mcp.NewClient(sess.info, s.clientOptions(sess, h.announced()))
 	sess.setRoots(h.roots())
 	for _, method := range append(Methods(), "tools/call", "tools/list") {
 		if err := mcp.AddSendingCustomMethod[*rawParams, *rawResult](sess.client, rawPrefix+method); err != nil {
