@@ -268,7 +268,7 @@ func (w *elicitationWindow) visit() {
 		err = w.opts.Open(page)
 	}
 	if err != nil {
-		w.say("The page was not opened: "+err.Error())
+		w.say("The page was not opened: " + err.Error())
 		return
 	}
 	w.answer(elicit.Answer{Action: elicit.Accept})

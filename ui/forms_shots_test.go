@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"pointsman/gateway/models"
 	"pointsman/gateway/servers"
+	"pointsman/gateway/servers/diagnostics"
 	"pointsman/ui/model"
 	"pointsman/ui/theme"
 )
@@ -56,6 +58,25 @@ func shootServers(t *testing.T, face theme.Choice) {
 	shot("servers-tools")
 	s.page.search.SetText("nothing of this")
 	shot("servers-tools-none")
+	b.tap("Why is “nothing of this” missing?")
+	b.sees("is not there:")
+	shot("servers-tools-why")
+	s.diagnose("scratch")
+	shot("servers-diagnostics-off")
+	s.notes.onKeep("trace")
+	b.until("records are kept", func() bool { return s.notes.stop != nil })
+	if _, err := s.ui.client.RestartServer(t.Context(), "scratch"); err != nil {
+		t.Fatal(err)
+	}
+	b.until("it is seen", func() bool { return strings.Contains(s.notes.lines.Text(), "connected") })
+	shot("servers-diagnostics")
+	s.diagnose(long)
+	s.notes.take(diagnostics.Page{DroppedCount: 12, Level: diagnostics.Trace, Entries: []diagnostics.Entry{{Level: diagnostics.Error, Category: diagnostics.Stderr, Message: long}}}, nil)
+	shot("servers-diagnostics-long")
+	s.notes.take(diagnostics.Page{}, errors.New("the running Pointsman went away: EOF"))
+	shot("servers-diagnostics-fault")
+	s.notes.onKeep("off")
+	b.until("nothing is kept", func() bool { return s.notes.level == diagnostics.Off })
 	s.open("github")
 	shot("servers-failed")
 	b.tap("Edit")

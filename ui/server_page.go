@@ -37,6 +37,7 @@ type serverPage struct {
 	count          *widget.Label
 	list           *widget.List
 	empty          *widget.Label
+	why            *whyMissing
 	tools          []model.ServerTool
 }
 
@@ -46,6 +47,7 @@ func newServerPage(s *serversScreen, name string) *serverPage {
 		count: part.Muted(""), empty: part.Remark(""), trial: newFormTrial(s.ui),
 	}
 	p.fault.Selectable = true
+	p.why = newWhyMissing(p)
 	p.signIn = newSignInCard(s.ui, name, func() context.Context { return s.ctx })
 	p.on = widget.NewCheck("Switched on", nil)
 	p.search = newSearch("Search its tools", p.update)
@@ -56,9 +58,12 @@ func newServerPage(s *serversScreen, name string) *serverPage {
 	back := widget.NewButton("‹ Servers", s.back)
 	back.Importance = widget.LowImportance
 	title := container.NewBorder(nil, nil, back, p.state.object, part.Heading(model.OneLine(name)))
+	happens := widget.NewButtonWithIcon("Diagnostics", theme.Icon("activity", theme.ColorMuted), func() { s.diagnose(name) })
+	happens.Importance = widget.LowImportance
+	about := container.NewBorder(nil, nil, nil, happens, p.about)
 	finder := container.NewBorder(nil, nil, nil, container.NewGridWrap(fyne.NewSize(15*theme.Step, 36), p.count), p.search)
-	top := container.NewVBox(title, p.about, p.fault, p.actions(), p.signIn.object, p.trial.object, part.Gap(0.5), finder)
-	p.object = container.NewBorder(top, nil, nil, nil, container.NewStack(p.list, container.NewVBox(part.Gap(6), p.empty)))
+	top := container.NewVBox(title, about, p.fault, p.actions(), p.signIn.object, p.trial.object, part.Gap(0.5), finder)
+	p.object = container.NewBorder(top, nil, nil, nil, container.NewStack(p.list, container.NewVBox(part.Gap(6), p.empty, p.why.object)))
 	return p
 }
 
@@ -140,6 +145,11 @@ func (p *serverPage) updateTools() {
 	all := model.ServerTools(view.settings.Config, p.name, view.tools, "")
 	p.tools = model.ServerTools(view.settings.Config, p.name, view.tools, p.search.Text)
 	p.count.SetText(fmt.Sprintf("%d of %d", len(p.tools), len(all)))
+	missing := ""
+	if len(p.tools) == 0 {
+		missing = p.search.Text
+	}
+	p.why.offer(missing)
 	switch {
 	case len(all) == 0:
 		p.empty.SetText("Its tools are shown here while it is connected.")

@@ -26,8 +26,9 @@ type serversScreen struct {
 	list  *widget.List
 	lines []model.ServerLine
 	empty *fyne.Container
-	page  *serverPage // the server that is shown; nil: none
-	form  *serverForm // what was opened last; nil: nothing
+	page  *serverPage        // the server that is shown; nil: none
+	form  *serverForm        // what was opened last; nil: nothing
+	notes *serverDiagnostics // of the server whose records are shown; nil: none
 }
 
 // serversView is what the screen shows, all of one moment.
@@ -60,6 +61,9 @@ func (s *serversScreen) content() fyne.CanvasObject {
 
 func (s *serversScreen) enter(ctx context.Context) {
 	s.ctx = ctx
+	if s.notes != nil { // what was read before ended with the screen
+		s.notes.end()
+	}
 	follow(ctx, s.ui, s.fetch, s.set)
 }
 
@@ -97,6 +101,26 @@ func (s *serversScreen) updatePage() {
 	if s.page != nil {
 		s.page.update()
 	}
+	if s.notes != nil {
+		s.notes.update()
+	}
+}
+
+// leave forgets the page that is shown.
+func (s *serversScreen) leave() {
+	s.page = nil
+	if s.notes != nil {
+		s.notes.end()
+		s.notes = nil
+	}
+}
+
+// diagnose shows what happens with a server.
+func (s *serversScreen) diagnose(name string) {
+	s.leave()
+	s.notes = newServerDiagnostics(s, name)
+	s.turn(s.notes.object)
+	s.notes.update()
 }
 
 func (s *serversScreen) nothing() fyne.CanvasObject {
@@ -119,12 +143,13 @@ func (v serversView) statusOf(name string) (servers.Status, bool) {
 
 // back shows the list again.
 func (s *serversScreen) back() {
-	s.page = nil
+	s.leave()
 	s.turn(s.front)
 }
 
 // open shows one server.
 func (s *serversScreen) open(name string) {
+	s.leave()
 	s.page = newServerPage(s, name)
 	s.turn(s.page.object)
 	s.page.update()
@@ -135,7 +160,7 @@ func (s *serversScreen) edit(f model.ServerForm) {
 	if !s.seen {
 		return
 	}
-	s.page = nil
+	s.leave()
 	s.form = newServerForm(s, f)
 	s.turn(s.form.object)
 	if !f.Builtin {
@@ -145,7 +170,7 @@ func (s *serversScreen) edit(f model.ServerForm) {
 
 func (s *serversScreen) onPaste() {
 	if s.seen {
-		s.page = nil
+		s.leave()
 		s.turn(newServerPaste(s).object)
 	}
 }

@@ -30,7 +30,7 @@ const exitBlocked = 2
 
 var (
 	errCopilotGone = errors.New("Copilot went away")
-	errNoPayload  = fmt.Errorf("Copilot did not say within %s what it wants", payloadPatience)
+	errNoPayload   = fmt.Errorf("Copilot did not say within %s what it wants", payloadPatience)
 )
 
 // blockedError ends a hook that could not give a clear answer. It was said.

@@ -13,6 +13,7 @@ import (
 	"pointsman/gateway/control"
 	"pointsman/gateway/servers"
 	"pointsman/gateway/tools"
+	"pointsman/ui/model"
 )
 
 func (a *app) toolsCommand() *cobra.Command {
@@ -115,39 +116,5 @@ func (a *app) awaitQuietly(ctx context.Context, c *connection) error {
 }
 
 func (a *app) showWhy(list []tools.Why) error {
-	var lines []string
-	for _, why := range list {
-		lines = append(lines, whyTitle(why))
-		for _, reason := range why.Reasons {
-			lines = append(lines, "  - "+reason.Text)
-		}
-		if len(why.Similar) > 0 {
-			lines = append(lines, "  Similar: "+strings.Join(why.Similar, ", "))
-		}
-	}
-	for i, line := range lines {
-		lines[i] = approvals.VisibleText(line) // names and errors are the servers' words
-	}
-	return a.print("%s", strings.Join(lines, "\n"))
-}
-
-// whyTitle says in a line how it stands with a tool.
-func whyTitle(why tools.Why) string {
-	name := why.Asked
-	if why.Name != "" {
-		name = fmt.Sprintf("%s (%s of server %s)", why.Name, why.Tool, why.Server)
-	}
-	switch {
-	case why.Name == "":
-		return name + " is not there:"
-	case !why.Offered && slices.ContainsFunc(why.Reasons, func(r tools.Reason) bool { return r.Cause == tools.Beyond }):
-		return name + " is not always offered:"
-	case !why.Offered:
-		return name + " is not offered:"
-	case !why.Callable:
-		return name + " is offered, but cannot be called:"
-	case len(why.Reasons) > 0:
-		return name + " is offered, but:"
-	}
-	return name + " is offered. Nothing is in its way."
+	return a.print("%s", approvals.VisibleText(model.WhyWords(list))) // names and errors are the servers' words
 }

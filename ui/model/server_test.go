@@ -50,7 +50,7 @@ func TestServerFormKeepsAll(t *testing.T) {
 			Env: map[string]config.Secret{"A_TOKEN": "keychain:a", "B": "[secret]", "C": "${env:HOME}", "D": "", "E": "Bearer ${keychain:e}"}, Prefix: &prefix, TrustAnnotations: true,
 			Sandbox: &config.Sandbox{Enabled: true, Network: config.SandboxNetwork{AllowOutbound: true}, Filesystem: config.SandboxFilesystem{AllowWrite: []string{"/w", "~/x"}, DenyRead: []string{"/d"}}},
 		},
-		"free": {Command: "npx", Sandbox: &config.Sandbox{Filesystem: config.SandboxFilesystem{DenyRead: []string{"/d"}}}},
+		"free":    {Command: "npx", Sandbox: &config.Sandbox{Filesystem: config.SandboxFilesystem{DenyRead: []string{"/d"}}}},
 		"url":     {Type: "sse", URL: "https://a.example", Headers: map[string]config.Secret{"Authorization": "Bearer ${keychain:x}"}, Tools: []string{}, Disabled: true, OAuthClientID: "c", OAuthScopes: []string{"s"}},
 		"builtin": {Type: "builtin"},
 	} {

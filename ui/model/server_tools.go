@@ -31,7 +31,7 @@ type ServerTool struct {
 // About is what the tool is for, and why it is not offered where it is not.
 func (t ServerTool) About() string {
 	about := clip(t.Description, longestText)
-	if t.Missing != nil && t.On {
+	if t.Missing != nil {
 		about = "Not offered: " + clip(*t.Missing, longestText) + ". " + about
 	}
 	return about
