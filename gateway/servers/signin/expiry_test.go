@@ -1,8 +1,11 @@
 package signin_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -38,7 +41,8 @@ func (inMemory) RoundTrip(req *http.Request) (*http.Response, error) {
 // completed then.
 func TestSignInExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := signin.New(signin.Options{HTTPClient: &http.Client{Transport: inMemory{}}})
+		nowhere := func(context.Context, string) ([]netip.Addr, error) { return nil, errors.New("there is no network") }
+		k := signin.New(signin.Options{HTTPClient: &http.Client{Transport: inMemory{}}, Lookup: nowhere})
 		defer k.Close()
 		a := k.Account(signin.Server{Name: "docs", URL: "https://docs.example/mcp"})
 		f, err := a.Begin(t.Context(), signin.How{RedirectURI: "https://example.com/cb"})
