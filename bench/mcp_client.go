@@ -240,27 +240,17 @@ type hosted struct {
 
 // newHosted has a host connect entries and waits until all their tools are there.
 func newHosted(ctx context.Context, entries map[string]config.MCPServer, tools int) (*hosted, error) {
-	changed := make(chan struct{}, 1)
-	host := servers.New(servers.Options{OnChange: func() {
-		select {
-		case changed <- struct{}{}:
-		default:
-		}
-	}})
+	host := servers.New(servers.Options{})
 	host.Apply(entries, nil)
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- host.Run(ctx) }()
 	h := &hosted{host: host, tools: tools, end: func() { cancel(); <-ended }}
-	for host.Connecting() {
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			h.close()
-			return nil, context.Cause(ctx)
-		}
+	err := host.Settle(ctx)
+	if err == nil {
+		err = h.list(ctx, 0)
 	}
-	if err := h.list(ctx, 0); err != nil {
+	if err != nil {
 		h.close()
 		return nil, err
 	}

@@ -121,6 +121,21 @@ func (h *Host) Connecting() bool {
 	return false
 }
 
+// Settle waits until no server is on its way to its first connection any more, or
+// ctx ends, whose cause it then returns. Run must have been called, or be called
+// meanwhile.
+func (h *Host) Settle(ctx context.Context) error {
+	for _, s := range h.list() {
+		if !s.isComing() {
+			continue
+		}
+		if err := s.settle(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // A StateError says that a server cannot be started, stopped or restarted.
 type StateError struct {
 	Server string

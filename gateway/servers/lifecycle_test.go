@@ -234,3 +234,27 @@ func TestStatusShowsTheRealConnection(t *testing.T) {
 		return s.Live.Status == servers.Connected && s.Live.PID != old.Live.PID && !s.ConfigChanged
 	})
 }
+
+func TestSettle(t *testing.T) {
+	absent := config.MCPServer{Command: "no-such-command-anywhere"}
+	entries := map[string]config.MCPServer{
+		"fine": fakeServer(t, "normal"), "slow": fakeServer(t, "slow"), "absent": absent, "off": {Command: "x", Disabled: true}, "empty": {},
+	}
+	h := start(t, servers.Options{}, entries)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if err := h.Settle(ctx); err != nil || h.Connecting() {
+		t.Errorf("%v; connecting: %t", err, h.Connecting())
+	}
+	for name, want := range map[string]servers.State{"fine": servers.Connected, "slow": servers.Connected, "absent": servers.Failed} {
+		if got := h.status(name).Live.Status; got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+	hanging := start(t, servers.Options{}, oneFake(t, "silent"))
+	short, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if err := hanging.Settle(short); !errors.Is(err, context.DeadlineExceeded) || !hanging.Connecting() {
+		t.Errorf("with one that hangs: %v; connecting: %t", err, hanging.Connecting())
+	}
+}

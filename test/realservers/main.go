@@ -122,16 +122,9 @@ func tryAll(ctx context.Context, folder string, names []string, entries map[stri
 // try hosts one server until its tools are listed, or it has failed.
 func try(ctx context.Context, folder, name string, entry config.MCPServer) row {
 	entry.StartTimeout = startTimeout.Milliseconds()
-	changed := make(chan struct{}, 1)
 	h := servers.New(servers.Options{
 		Path:  filepath.Join(folder, "node_modules", ".bin"),
 		Roots: []string{folder},
-		OnChange: func() {
-			select {
-			case changed <- struct{}{}:
-			default:
-			}
-		},
 	})
 	h.Apply(map[string]config.MCPServer{name: entry}, nil)
 	ctx, cancel := context.WithTimeout(ctx, startTimeout+10*time.Second)
@@ -139,12 +132,8 @@ func try(ctx context.Context, folder, name string, entry config.MCPServer) row {
 	began := time.Now()
 	go func() { ended <- h.Run(ctx) }()
 	defer func() { cancel(); <-ended }()
-	for h.Connecting() {
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return row{name: name, fault: context.Cause(ctx).Error()}
-		}
+	if err := h.Settle(ctx); err != nil {
+		return row{name: name, fault: err.Error()}
 	}
 	status := h.Status()[0]
 	r := row{

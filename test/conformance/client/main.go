@@ -129,28 +129,17 @@ func freePort() (int, error) {
 // host runs the server's entry, waits for its connection, has play use it, and
 // ends it.
 func host(ctx context.Context, entry config.MCPServer, stderr io.Writer, play func(*client) error) error {
-	changed := make(chan struct{}, 1)
 	h := servers.New(servers.Options{
 		Logger: slog.New(slog.NewTextHandler(stderr, nil)),
 		Client: &willing{},
-		OnChange: func() {
-			select {
-			case changed <- struct{}{}:
-			default:
-			}
-		},
 	})
 	h.Apply(map[string]config.MCPServer{serverName: entry}, nil)
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- h.Run(ctx) }()
 	defer func() { cancel(); <-ended; h.Close() }()
-	for h.Connecting() {
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	if err := h.Settle(ctx); err != nil {
+		return err
 	}
 	c := &client{host: h}
 	if err := c.connected(ctx, h.Status()[0]); err != nil {

@@ -7,8 +7,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/tidwall/gjson"
-
+	"pointsman/gateway/elicit"
 	"pointsman/gateway/servers"
 	"pointsman/gateway/servers/signin"
 )
@@ -20,16 +19,24 @@ type willing struct{}
 func (*willing) Abilities() servers.Abilities { return servers.Abilities{Form: true} }
 
 func (*willing) Elicit(_ context.Context, _ servers.Origin, params json.RawMessage) (json.RawMessage, error) {
-	content := map[string]any{}
-	gjson.GetBytes(params, "requestedSchema.properties").ForEach(func(name, property gjson.Result) bool {
-		if proposed := property.Get("default"); proposed.Exists() {
-			content[name.Str] = proposed.Value()
-		} else if property.Get("type").Str == "boolean" {
-			content[name.Str] = true
+	asked, err := elicit.Read(params)
+	if err != nil {
+		return nil, err
+	}
+	form, err := elicit.ParseForm(asked.Schema)
+	if err != nil {
+		return nil, err
+	}
+	content := map[string]json.RawMessage{}
+	for _, field := range form {
+		switch {
+		case field.Default != nil:
+			content[field.Name] = field.Default
+		case field.Kind == elicit.Switch:
+			content[field.Name] = json.RawMessage("true")
 		}
-		return true
-	})
-	return json.Marshal(map[string]any{"action": "accept", "content": content})
+	}
+	return json.Marshal(map[string]any{"action": elicit.Accept, "content": content})
 }
 
 func (*willing) Sample(context.Context, servers.Origin, json.RawMessage) (json.RawMessage, error) {
