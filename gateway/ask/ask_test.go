@@ -76,21 +76,29 @@ func answer(req *http.Request, status int, header http.Header, body string) *htt
 // asker returns an asker over a script.
 func asker(t *testing.T, text string, s *script) *ask.Asker {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	a, err := newAsker(t.TempDir(), text, s)
+	if err != nil {
 		t.Fatal(err)
+	}
+	return a
+}
+
+func newAsker(dir, text string, s *script) (*ask.Asker, error) {
+	path := filepath.Join(dir, "config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return nil, err
 	}
 	store, err := config.Load(config.Options{Path: path, Getenv: func(string) string { return "" }})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	router, err := models.NewRouter(store.Config(), models.Options{
 		Resolve: func(_ context.Context, ref string) (string, error) { return ref, nil }, Client: &http.Client{Transport: s},
 	})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	return ask.New(store.Config(), router)
+	return ask.New(store.Config(), router), nil
 }
 
 // put reads a question and puts it.
