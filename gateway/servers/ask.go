@@ -51,6 +51,11 @@ type Origin struct {
 	Calls []Call
 }
 
+// and returns what a or b can.
+func (a Abilities) and(b Abilities) Abilities {
+	return Abilities{a.Sampling || b.Sampling, a.SamplingTools || b.SamplingTools, a.Form || b.Form, a.URL || b.URL}
+}
+
 // The methods that servers send to their client.
 const (
 	methodSample = "sampling/createMessage"
@@ -67,21 +72,33 @@ func (s *server) answer(ctx context.Context, sess *session, id int64, method str
 	}
 	flights := sess.aloft(id)
 	calls := callsOf(flights)
-	client := s.host.answerer(calls)
-	able := abilities(client)
+	client := s.host.answerer(calls, wanted(method, params))
+	if client == nil {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "nobody is there to answer " + method}
+	}
 	ctx, done := hold(ctx, flights)
 	defer done()
 	from := Origin{Server: s.name, Calls: calls}
-	switch {
-	case method == methodSample && able.Sampling:
+	if method == methodSample {
 		return asObject(client.Sample(ctx, from, params))
-	case method == methodElicit && able.Form && !byURL(params):
-		return asObject(client.Elicit(ctx, from, params))
-	case method == methodElicit && able.URL && byURL(params):
-		sess.noteElicited(gjson.GetBytes(params, "elicitationId").Str, client)
-		return asObject(client.Elicit(ctx, from, params))
 	}
-	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "nobody is there to answer " + method}
+	if byURL(params) {
+		sess.noteElicited(gjson.GetBytes(params, "elicitationId").Str, client)
+	}
+	return asObject(client.Elicit(ctx, from, params))
+}
+
+// wanted returns what tells whether a client can answer a question.
+func wanted(method string, params json.RawMessage) func(Abilities) bool {
+	return func(able Abilities) bool {
+		switch {
+		case method == methodSample:
+			return able.Sampling
+		case method == methodElicit && byURL(params):
+			return able.URL
+		}
+		return method == methodElicit && able.Form
+	}
 }
 
 // asObject refuses an answer that is no JSON object: the protocol has no other.
@@ -108,13 +125,17 @@ func sameParty(calls []Call) bool {
 }
 
 // answerer returns who answers a question that calls may have caused: their own
-// client when it is certain that they are one party's, else the host's, which is
-// a person; never the client of a party that may have nothing to do with it.
-func (h *Host) answerer(calls []Call) Client {
-	if sameParty(calls) && calls[0].Client != nil {
+// client when it is certain that they are one party's, and it can; else the
+// host's, which is a person; never the client of a party that may have nothing
+// to do with it. It is nil when nobody can.
+func (h *Host) answerer(calls []Call, can func(Abilities) bool) Client {
+	if sameParty(calls) && can(abilities(calls[0].Client)) {
 		return calls[0].Client
 	}
-	return h.opts.Client
+	if can(abilities(h.opts.Client)) {
+		return h.opts.Client
+	}
+	return nil
 }
 
 // abilities are what c can answer; nothing when there is no client.

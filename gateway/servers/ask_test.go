@@ -163,6 +163,23 @@ func TestWhoIsAskedOverStdio(t *testing.T) {
 	}
 }
 
+// TestCallerThatCannot: what a caller's client cannot answer, a person is asked.
+func TestCallerThatCannot(t *testing.T) {
+	person := accepting("the person")
+	for mode, tool := range map[string]string{"normal": "elicit", "sdk": "asks"} {
+		h := start(t, servers.Options{Client: person}, oneFake(t, mode))
+		res, err := h.callBy(unable{}, "A", "fake", tool)
+		if err != nil || !strings.Contains(res.Text(0), "the person") {
+			t.Errorf("%s: answered %v, %v", mode, res, err)
+		}
+	}
+}
+
+// unable is a client that can answer nothing.
+type unable struct{ servers.Client }
+
+func (unable) Abilities() servers.Abilities { return servers.Abilities{} }
+
 // TestTimeoutRestsWhileSomebodyAnswers: people have a time of their own.
 func TestTimeoutRestsWhileSomebodyAnswers(t *testing.T) {
 	entry := fakeServer(t, "normal")

@@ -91,10 +91,7 @@ func (s *server) askOn(ctx context.Context, sess *session, a asking) (json.RawMe
 
 // says is what a stateless server is told with a request.
 func (s *server) says(call Call) statelessMeta {
-	says := statelessMeta{able: abilities(s.host.opts.Client), logLevel: call.LogLevel}
-	if call.Client != nil {
-		says.able = call.Client.Abilities()
-	}
+	says := statelessMeta{able: abilities(call.Client).and(abilities(s.host.opts.Client)), logLevel: call.LogLevel}
 	if says.logLevel == "" && (call.OnLog != nil || s.host.notes.Level() != diagnostics.Off) {
 		says.logLevel = s.logLevel()
 	}

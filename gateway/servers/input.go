@@ -141,8 +141,8 @@ func (s *server) respond(ctx context.Context, sess *session, f *flight, requests
 // waits until the server says that what they are for is done.
 func (s *server) visit(ctx context.Context, sess *session, f *flight, data json.RawMessage) (*repetition, error) {
 	pages := gjson.GetBytes(data, "elicitations").Array()
-	client := s.host.answerer([]Call{f.call})
-	if len(pages) == 0 || len(pages) > maxInputRequests || !abilities(client).URL {
+	client := s.host.answerer([]Call{f.call}, func(able Abilities) bool { return able.URL })
+	if len(pages) == 0 || len(pages) > maxInputRequests || client == nil {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, elicitPatience, errors.New("the server did not say in time that the page it asked to visit has done its work"))

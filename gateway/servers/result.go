@@ -24,8 +24,8 @@ type Call struct {
 	// together: a session of a door, say. If empty, it belongs with no other.
 	Party string
 	// Client answers what the server asks because of this call, when it is certain
-	// that it was this call, or others of the same Party and Client. If nil, and
-	// whenever it is not certain, Options.Client does.
+	// that it was this call, or others of the same Party and Client. What it cannot
+	// answer, and whenever it is not certain, is Options.Client's. May be nil.
 	Client Client
 	// LogLevel is the least grave level of messages that OnLog is to be given, as
 	// in LogMessage. If empty, "info". Only servers that speak 2026-07-28 are told.
