@@ -47,6 +47,13 @@ func (p *pointsman) making(name string) []byte {
 func (p *pointsman) asks(t *testing.T, s screen, body []byte) (pane, <-chan gjson.Result) {
 	t.Helper()
 	s.gone(approvalTitle) // of the call before
+	answer := p.sending(t, body)
+	return s.await(approvalTitle), answer
+}
+
+// sending sends a request, whose answer comes later.
+func (p *pointsman) sending(t *testing.T, body []byte) <-chan gjson.Result {
+	t.Helper()
 	answer := make(chan gjson.Result, 1)
 	go func() { // ends with the test's context
 		response, err := http.DefaultClient.Do(p.request(t.Context(), t, body))
@@ -58,7 +65,7 @@ func (p *pointsman) asks(t *testing.T, s screen, body []byte) (pane, <-chan gjso
 			answer <- gjson.ParseBytes(said)
 		}
 	}()
-	return s.await(approvalTitle), answer
+	return answer
 }
 
 func (w pane) approve(held time.Duration) { w.t.Helper(); w.click(-112, -28, held) }
