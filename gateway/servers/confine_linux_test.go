@@ -250,6 +250,43 @@ func TestSandboxHidesWhatAppears(t *testing.T) {
 	}
 }
 
+// What is hidden where a server may write, or by a cover, is hidden again when
+// something else takes its name; that is no crash of the server.
+func TestSandboxHidesWhatIsReplaced(t *testing.T) {
+	r := newRoom(t)
+	box := r.host(&config.Sandbox{Enabled: true, Filesystem: config.SandboxFilesystem{DenyRead: []string{".env"}}}, func(e *config.MCPServer) { e.Cwd = r.project })
+	replaceFile := func() {
+		r.write("project/new", "sk-new")
+		if err := os.Rename(r.project+"/new", r.project+"/.env"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replaceFolder := func() {
+		if err := os.RemoveAll(r.home + "/.ssh"); err != nil {
+			t.Fatal(err)
+		}
+		r.write(".ssh/id_ed25519", "sk-new")
+	}
+	makeFolder := func() { r.write(".aws/credentials", "sk-new") }
+	// Once more than a server may crash.
+	for i, replace := range []func(){replaceFile, replaceFolder, makeFolder, replaceFile, replaceFolder, replaceFile} {
+		before := box.awaitState("fake", servers.Connected).Live.ConnectionID
+		replace()
+		box.await(fmt.Sprintf("it is confined anew after change %d", i), func() bool {
+			live := box.status("fake").Live
+			if live.Status == servers.Failed {
+				box.Check() // it does not wait for its turn
+			}
+			return live.Status == servers.Connected && live.ConnectionID != before
+		})
+		for _, place := range []string{"project/.env", ".ssh/id_ed25519", ".aws/credentials"} {
+			if got := box.sh("cat " + r.home + "/" + place); strings.Contains(got, "sk-") {
+				t.Errorf("after change %d %s is %s", i, place, got)
+			}
+		}
+	}
+}
+
 // Rules that cannot be followed keep the server from starting, and say why.
 func TestSandboxThatCannotBe(t *testing.T) {
 	r := newRoom(t)

@@ -144,16 +144,22 @@ func connectSSE(ctx context.Context, sess *session) (mcp.Connection, error) {
 
 // startStdio starts the server's process.
 func (s *server) startStdio(ctx context.Context, sess *session) (mcp.Connection, error) {
-	cmd, err := s.command(ctx)
+	cmd, hidden, err := s.command(ctx)
+	if err != nil {
+		return nil, err
+	}
+	watch, err := watchHidden(hidden)
 	if err != nil {
 		return nil, err
 	}
 	follow := func(stderr io.Reader) { s.stderr.follow(stderr, s.noteStderr(sess.id)) }
 	process, err := startProcess(cmd, s.host.guard, follow)
 	if err != nil {
+		watch.close()
 		return nil, err
 	}
 	process.confined = s.confined()
+	sess.wg.Go(func() { watch.run(sess, process) })
 	process.told = func(what string) { s.note(diagnostics.Debug, diagnostics.Lifecycle, sess.id, "%s", what) }
 	s.note(diagnostics.Debug, diagnostics.Lifecycle, sess.id, "started %s as process %d", cmd.Path, cmd.Process.Pid)
 	sess.process = process
@@ -164,42 +170,44 @@ func (s *server) startStdio(ctx context.Context, sess *session) (mcp.Connection,
 	return newStdioConn(process.stdout, process.stdin, process.stop, junk), nil
 }
 
-// command returns the entry's command, its references resolved, ready to start.
-func (s *server) command(ctx context.Context) (*exec.Cmd, error) {
+// command returns the entry's command, its references resolved, ready to start,
+// and what is hidden from it only as long as nothing else takes its name.
+func (s *server) command(ctx context.Context) (_ *exec.Cmd, hidden []string, err error) {
 	dir, err := s.directory(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	box, err := s.box(ctx, dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	env, path, err := s.environment(ctx, box)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	name, err := s.expand(ctx, "command", s.entry.Command)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	file, path, err := s.host.paths.find(name, dir, path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	args := []string{name}
 	for i, arg := range s.entry.Args {
 		arg, err := s.expand(ctx, fmt.Sprintf("args[%d]", i), arg)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		args = append(args, arg)
 	}
 	mark := guardMark + "=" + s.host.guard.mark
 	cmd := &exec.Cmd{Path: file, Args: args, Dir: dir, Env: append(env, "PATH="+path, mark)}
-	if box != nil {
-		err = box.Confine(cmd)
+	if box == nil {
+		return cmd, nil, nil
 	}
-	return cmd, err
+	err = box.Confine(cmd)
+	return cmd, box.Fragile(), err
 }
 
 // environment returns what the server inherits and what its entry sets, and the

@@ -132,6 +132,9 @@ func (p *process) stop() {
 	})
 }
 
+// kill ends the server at once. What is left of it is stop's to end.
+func (p *process) kill() { p.group.kill() }
+
 // terminate asks the server to end. A confined one is told itself: what confines
 // it would end at once, and end it without asking.
 func (p *process) terminate() {

@@ -168,7 +168,7 @@ func (s *server) connectOnce(ctx context.Context) outcome {
 	err = s.keep(ctx, sess)
 	s.leave(ctx, sess, err)
 	sess.close()
-	return outcome{held: time.Since(start), crashed: sess.process != nil}
+	return outcome{held: time.Since(start), crashed: sess.process != nil && !isExposed(err)}
 }
 
 // relistEvery is how often the tools are listed again at most, however often
@@ -307,7 +307,7 @@ func (s *server) leave(ctx context.Context, sess *session, err error) {
 
 // whyLost tells why a connection was lost, and how the process has ended.
 func (s *server) whyLost(sess *session, err error) string {
-	if sess.process == nil {
+	if sess.process == nil || isExposed(err) {
 		return fmt.Sprintf("the connection was lost: %v", err)
 	}
 	reason := fmt.Sprintf("the connection was lost: %v", sess.process.explain(err))

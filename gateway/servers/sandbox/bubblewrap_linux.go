@@ -34,6 +34,7 @@ func (b *Box) wrap(s *survey, cmd *exec.Cmd) error {
 	if err := p.lay(cmd); err != nil {
 		return err
 	}
+	b.fragile = p.fragile()
 	args := []string{
 		b.tool, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
 		"--die-with-parent", "--new-session", "--cap-drop", "ALL",
@@ -173,6 +174,13 @@ func (p *plan) coverIn(a area, path string) {
 		p.pins = append(p.pins, between(a.path, path)...)
 	}
 	p.cover = append(p.cover, path)
+}
+
+// fragile are the covered places, for a cover goes with what it covers, and those
+// in which credentials may appear.
+func (p *plan) fragile() []string {
+	private := func(path string) bool { return p.at(path).kind == private }
+	return slices.DeleteFunc(slices.Concat(p.cover, p.maybe), private)
 }
 
 // leaveOut shows the folder of a place, or the nearest one that is there, without it.

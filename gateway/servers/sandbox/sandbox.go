@@ -14,11 +14,11 @@
 //
 // On Linux it is bubblewrap that confines. There /tmp, /run, /dev and the other
 // processes are out of sight as well, and with them the agents and buses that
-// listen there. What is hidden is covered by a mount, which a person who renames
-// or replaces the covered file takes away; so where the server cannot write, the
-// folder of a file that is to be hidden is shown as it was at the start, with
-// that file left out. That also hides what is not there yet. On macOS it is
-// sandbox-exec; elsewhere nothing.
+// listen there. What is hidden is covered by a mount, which a person who replaces
+// the covered file takes away; so where the server cannot write, the folder of a
+// file that is to be hidden is shown as it was at the start, with that file left
+// out. That also hides what is not there yet. The rest has to be watched (see
+// Box.Fragile). On macOS it is sandbox-exec; elsewhere nothing.
 //
 // With the network comes all that listens on this machine without asking who
 // calls, such as an X server on an abstract socket. And what a server may write
@@ -68,6 +68,7 @@ type Box struct {
 	private string // the server's own folder
 	denied  string // a file that nobody may read
 	tool    string // what confines
+	fragile []string
 }
 
 // New returns the box of a server of that name, and makes the folder for its
@@ -112,6 +113,10 @@ func (b *Box) Confine(cmd *exec.Cmd) error {
 	return b.wrap(s, cmd)
 }
 
+// Fragile returns what is hidden only as long as nothing else takes its name, after
+// Confine: when something does, the server has to be confined anew.
+func (b *Box) Fragile() []string { return b.fragile }
+
 // Env returns the variables that tell a confined server where to keep its
 // temporary files and caches. What its entry sets should stand after them.
 func (b *Box) Env() []string {
@@ -125,6 +130,7 @@ type survey struct {
 	hidden []string        // our own, the keychain and what is denied, there or not
 	own    map[string]bool // those of hidden that are our own
 	spare  []string        // hidden where it can be done: credentials that are there
+	maybe  []string        // those of credentials, there or not
 	keep   []string        // may be read, and not written
 }
 
@@ -160,7 +166,11 @@ func (b *Box) survey(cmd *exec.Cmd) (*survey, error) {
 	for _, path := range credentials() {
 		path = Real(path)
 		opened := slices.ContainsFunc(s.write, func(w string) bool { return within(w, path) || w == path })
-		if _, err := os.Lstat(path); err == nil && !opened && !inAny(s.hidden, path) {
+		if opened || inAny(s.hidden, path) {
+			continue
+		}
+		s.maybe = append(s.maybe, path)
+		if _, err := os.Lstat(path); err == nil {
 			s.spare = append(s.spare, path)
 		}
 	}
