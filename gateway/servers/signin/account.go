@@ -28,7 +28,7 @@ type Account struct {
 	name   string
 	entry  string // the keychain's name of the grant
 
-	mu        sync.Mutex // guards the fields below
+	mu        sync.Mutex // guards the fields below; held, it may take the keeper's, and never the other way round
 	server    Server
 	loaded    bool      // the keychain was read
 	unread    error     // why it could not be
