@@ -99,6 +99,20 @@ func shootServers(t *testing.T, face theme.Choice) {
 	b.entry(pasteExample).SetText(`{"mcpServers": {"a": {"command": "npx", "args": ["-y", "server-a"]}, "github": {"command": "x"}, "c": {"url": "https://c.example/mcp", "headers": {"Authorization": "Bearer <TOKEN>"}}, "d": {"command":"uvx","env":{"API_KEY":"abcdefgh1234567"}}}}`)
 	b.tap("Next")
 	shot("servers-paste-several")
+	s.back()
+	otherPrograms(t, importedFiles())
+	s.onImport()
+	b.sees("this is no TOML")
+	shot("servers-import")
+	for _, c := range s.imports.candidates {
+		s.imports.ticks[c.As] = true
+	}
+	s.imports.plan()
+	shot("servers-import-chosen")
+	s.back()
+	s.onExport()
+	shot("servers-export")
+	b.tap("Close")
 	s.remove("off")
 	b.sees("Removed")
 	shot("servers-removed")

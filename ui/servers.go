@@ -23,12 +23,13 @@ type serversScreen struct {
 	view serversView
 	seen bool // view has been fetched
 
-	list  *widget.List
-	lines []model.ServerLine
-	empty *fyne.Container
-	page  *serverPage        // the server that is shown; nil: none
-	form  *serverForm        // what was opened last; nil: nothing
-	notes *serverDiagnostics // of the server whose records are shown; nil: none
+	list    *widget.List
+	lines   []model.ServerLine
+	empty   *fyne.Container
+	page    *serverPage        // the server that is shown; nil: none
+	form    *serverForm        // what was opened last; nil: nothing
+	imports *serverImport      // what was opened last; nil: nothing
+	notes   *serverDiagnostics // of the server whose records are shown; nil: none
 }
 
 // serversView is what the screen shows, all of one moment.
@@ -48,6 +49,8 @@ func newServersScreen(u *UI) screen {
 func (s *serversScreen) content() fyne.CanvasObject {
 	add := widget.NewButtonWithIcon("Add server", theme.Icon("add", theme.ColorMuted), func() { s.edit(model.ServerForm{}) })
 	paste := widget.NewButtonWithIcon("Paste", theme.Icon("paste", theme.ColorMuted), s.onPaste)
+	imported := widget.NewButtonWithIcon("Import", theme.Icon("folder", theme.ColorMuted), s.onImport)
+	export := widget.NewButtonWithIcon("Export", theme.Icon("export", theme.ColorMuted), s.onExport)
 	s.list = widget.NewList(func() int { return len(s.lines) }, func() fyne.CanvasObject { return newServerRow() },
 		func(i widget.ListItemID, o fyne.CanvasObject) { o.(*serverRow).set(s.lines[i]) })
 	s.list.OnSelected = func(i widget.ListItemID) {
@@ -55,7 +58,7 @@ func (s *serversScreen) content() fyne.CanvasObject {
 		s.open(s.lines[i].Name)
 	}
 	s.empty = container.NewStack()
-	head := container.NewBorder(nil, nil, nil, container.NewCenter(part.Row(paste, add)), part.Heading("Servers"))
+	head := container.NewBorder(nil, nil, nil, container.NewCenter(part.Row(export, imported, paste, add)), part.Heading("Servers"))
 	return s.build(container.NewBorder(container.NewVBox(head, part.Gap(0.5)), nil, nil, nil, container.NewStack(s.list, s.empty)))
 }
 
@@ -172,6 +175,15 @@ func (s *serversScreen) onPaste() {
 	if s.seen {
 		s.leave()
 		s.turn(newServerPaste(s).object)
+	}
+}
+
+func (s *serversScreen) onImport() {
+	if s.seen {
+		s.leave()
+		s.imports = newServerImport(s)
+		s.turn(s.imports.object)
+		s.imports.read()
 	}
 }
 

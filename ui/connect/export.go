@@ -132,7 +132,8 @@ func (e *exporter) conceal(server string, values map[string]config.Secret) map[s
 	for key, value := range values {
 		only := config.Default()
 		only.MCPServers = map[string]config.MCPServer{"s": {Env: map[string]config.Secret{key: value}}}
-		if len(only.LiteralSecrets()) == 0 && !e.revealing(string(value)) {
+		hidden := strings.Contains(string(value), config.Secret("x").String()) // by whoever gave us the entry
+		if !hidden && len(only.LiteralSecrets()) == 0 && !e.revealing(string(value)) {
 			continue
 		}
 		scheme, _, ok := strings.Cut(string(value), " ")

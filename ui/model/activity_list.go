@@ -225,6 +225,9 @@ const longestName = 80
 // long, and nothing in it hides.
 func OneLine(name string) string { return clip(name, longestName) }
 
+// Clipped is a text of another program's in one line, of bounded length.
+func Clipped(text string) string { return clip(text, longestText) }
+
 // Searched reports whether the list shows what a search found.
 func (a *Activity) Searched() bool { return a.found }
 

@@ -81,6 +81,9 @@ func (r pairRows) taken(name, but string) bool {
 	return usedElsewhere(r.cfg, name, but)
 }
 
+// KeyUsed reports whether the configuration refers to a keychain entry.
+func KeyUsed(cfg *config.Config, name string) bool { return usedElsewhere(cfg, name, "") }
+
 func usedElsewhere(cfg *config.Config, name, but string) bool {
 	for _, used := range cfg.SecretRefs() {
 		if used.Ref == keychainScheme+name && used.Path != but {
