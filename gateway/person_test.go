@@ -1,5 +1,7 @@
 package gateway_test
 
+//lint:file-ignore SA1019 MCP 2026-07-28 deprecates roots, sampling and logging; servers in use ask for them all the same.
+
 import (
 	"context"
 	"encoding/json"
