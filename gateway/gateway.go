@@ -132,6 +132,7 @@ type Gateway struct {
 	door      *mcpapi.Door
 	key       *accessKey
 	hooks     *hooks.Keeper
+	attached  attached // sessions of the MCP door
 
 	live      atomic.Pointer[live] // what the configuration in force comes to
 	catalogue atomic.Pointer[tools.Catalogue]
@@ -287,7 +288,7 @@ func (g *Gateway) buildLoop() {
 	g.caller = calls.New(opts)
 	g.hooks = hooks.NewKeeper(hooks.Options{
 		Judge: g.hookJudge(calls.Own{File: opts.OwnFile, Folder: opts.OwnFolder}), Gate: g.gate, Rules: g.rules, Recorder: g.journal,
-		Paused: g.whyPaused, Alarm: g.alarm, Redact: g.redactor.Redact, Logger: g.log,
+		Served: g.served, Paused: g.whyPaused, Alarm: g.alarm, Redact: g.redactor.Redact, Logger: g.log,
 	})
 	g.loop = loop.New(loop.Options{
 		Caller: g.caller, Catalogue: g.catalogue.Load, Settings: g.loopSettings, Recorder: g.journal, Events: g.events,

@@ -40,6 +40,7 @@ func (g *Gateway) buildDoor() {
 func (g *Gateway) ServeMCP(ctx context.Context, conn io.ReadWriteCloser, who mcpapi.Client) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	defer g.attached.add(who.Session)()
 	defer context.AfterFunc(g.stopping, func() { cancel(context.Cause(g.stopping)) })()
 	return g.door.Serve(ctx, conn, who)
 }

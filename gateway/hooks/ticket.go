@@ -182,16 +182,21 @@ func sameTool(name, asked string) bool {
 	if !strings.Contains(asked, "/") {
 		return false
 	}
-	plain := strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '-'
-	}, asked)
+	plain := plainName(asked)
 	if len(plain) < longestTool-4 {
 		return plain == name
 	}
 	return len(name) >= sameStart && strings.HasPrefix(plain, name[:sameStart])
+}
+
+// plainName is a name with "-" for what Copilot's names of tools may not have.
+func plainName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, name)
 }
 
 // coversEdit reports whether a change of a file that is shown as a comparison is

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -183,22 +184,7 @@ func (a *app) block(event string, why error) error {
 // one has gone. Where a parent's end cannot be seen, it ends with ctx.
 func (a *app) whileParentLives(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	parent, ended := os.Getppid(), make(chan struct{})
-	go func() {
-		defer close(ended)
-		look := time.NewTicker(parentEvery)
-		defer look.Stop()
-		for {
-			select {
-			case <-look.C:
-				if os.Getppid() != parent {
-					cancel(errCopilotGone)
-					return
-				}
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return ctx, func() { cancel(nil); <-ended }
+	var watching sync.WaitGroup
+	watching.Go(func() { watchParent(ctx, parentEvery, func() { cancel(errCopilotGone) }) })
+	return ctx, func() { cancel(nil); watching.Wait() }
 }

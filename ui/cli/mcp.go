@@ -62,7 +62,7 @@ func (a *app) serveMCP(ctx context.Context, tools string, only []string) error {
 	}
 	m.who.CWD, _ = os.Getwd() // shown to the person only, where it is known
 	var watching sync.WaitGroup
-	watching.Go(func() { watchParent(ctx, func() { stop(errParentGone) }) })
+	watching.Go(func() { watchParent(ctx, parentWatch, func() { stop(errParentGone) }) })
 	err := relay.Run(ctx, relay.Options{In: a.Stdin, Out: a.Stdout, Dial: m.dial, Logger: a.logger("warn")})
 	stop(nil)
 	watching.Wait()
@@ -82,10 +82,11 @@ var errParentGone = errors.New("the client has gone")
 // was killed closes our input, unless another process holds it open.
 const parentWatch = 2 * time.Second
 
-// watchParent calls gone when the process that has started this one has ended.
-func watchParent(ctx context.Context, gone func()) {
+// watchParent calls gone when the process that has started this one has ended; it
+// looks as often as said.
+func watchParent(ctx context.Context, every time.Duration, gone func()) {
 	parent := os.Getppid()
-	ticker := time.NewTicker(parentWatch)
+	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
 		select {

@@ -45,7 +45,7 @@ func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Re
 		person: a.attendant(how.flags.ask == "terminal", screen), panes: a.newPanes(secret, how.desktop != nil, kept.logger),
 	}
 	s.gateway, err = a.newGateway(ctx, store, home, gateway.Options{
-		NoMCP: how.flags.noMCP, Attended: s.attended, OnIdle: giveBack,
+		NoMCP: how.flags.noMCP, Attended: s.attended, OnIdle: giveBack, OnAlarm: s.alarm,
 		Logger: kept.logger, LogLevel: kept.level, LogFile: kept.path, Redactor: kept.redactor,
 	})
 	if err != nil {
@@ -68,6 +68,20 @@ func (a *app) serveOn(ctx context.Context, ln net.Listener, resident *control.Re
 // attended reports whether somebody could answer: at this terminal, or in a
 // window.
 func (s *service) attended() bool { return s.person.attends() || s.panes.attend() }
+
+// alarm tells the person, wherever they are, of a call that ran although it was
+// not allowed.
+func (s *service) alarm(text string) {
+	s.app.tell("alarm: %s", text)
+	if s.how.desktop == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), tellPatience)
+	defer cancel()
+	if err := desktop.Tell(ctx, "A call ran that was not allowed", text); err != nil {
+		s.log.Warn("telling the desktop of an alarm", "error", err)
+	}
+}
 
 // controlOptions say what the control socket does beyond what every gateway's
 // does.
