@@ -24,7 +24,7 @@ func (Elicitation) Ask(ctx context.Context, req approvals.Request) (approvals.De
 	if err != nil {
 		return approvals.Decision{}, fmt.Errorf("describing a call: %w", err)
 	}
-	body, err := p.ask(ctx, methodElicit, params)
+	body, err := p.ask(ctx, origin{}, methodElicit, params)
 	if err != nil {
 		return approvals.Decision{}, fmt.Errorf("asking the client's user: %w", err)
 	}

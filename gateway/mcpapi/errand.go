@@ -47,9 +47,17 @@ type waiter struct {
 
 // question is one thing that the client is asked.
 type question struct {
+	key    string // under which it is asked; "" makes one up
 	method string
 	params raw
+	more   int      // how many others are asked with it, by whoever asks
 	answer chan raw // size 1
+}
+
+// origin says what a question belongs with; the zero value is one by itself.
+type origin struct {
+	key      string
+	together int
 }
 
 // errandParams are the parts of a request that an errand is about.
@@ -141,22 +149,17 @@ const maxAway = 30 * time.Minute
 // require answers the request with what the client is asked, and keeps the errand
 // for when it comes back.
 func (e *errand) require(first *question) (mcp.Result, error) {
-	asked := []*question{first}
-	for more := true; more; {
-		select {
-		case q := <-e.questions:
-			asked = append(asked, q)
-		default:
-			more = false
-		}
-	}
+	asked := e.gather(first)
 	type input struct {
 		Method string `json:"method"`
 		Params raw    `json:"params"`
 	}
 	inputs := map[string]input{}
 	for i, q := range asked {
-		inputs[inputName(i)] = input{q.method, q.params}
+		if _, taken := inputs[q.key]; taken || q.key == "" {
+			q.key = fmt.Sprintf("input_%d", i+1)
+		}
+		inputs[q.key] = input{q.method, q.params}
 	}
 	state := rand.Text()
 	body, err := json.Marshal(map[string]any{"resultType": "input_required", "inputRequests": inputs, "requestState": state})
@@ -168,13 +171,37 @@ func (e *errand) require(first *question) (mcp.Result, error) {
 	return &answer{body: body}, nil
 }
 
-func inputName(i int) string { return fmt.Sprintf("input_%d", i+1) }
+// together is how long it is waited for what else is asked at the same time.
+const together = 250 * time.Millisecond
+
+// gather takes what is asked at the same time: the client answers it at once.
+func (e *errand) gather(first *question) []*question {
+	asked := []*question{first}
+	timer := time.NewTimer(together)
+	defer timer.Stop()
+	for len(asked) <= first.more {
+		select {
+		case q := <-e.questions:
+			asked = append(asked, q)
+		case <-timer.C:
+			return asked
+		}
+	}
+	for {
+		select {
+		case q := <-e.questions:
+			asked = append(asked, q)
+		default:
+			return asked
+		}
+	}
+}
 
 // deliver hands on what the client answered. What it did not answer is asked of
 // nobody any more.
 func (e *errand) deliver(asked []*question, answers mcp.InputResponseMap) {
-	for i, q := range asked {
-		body, err := json.Marshal(answers[inputName(i)])
+	for _, q := range asked {
+		body, err := json.Marshal(answers[q.key])
 		if err != nil {
 			body = nil
 		}
@@ -185,8 +212,8 @@ func (e *errand) deliver(asked []*question, answers mcp.InputResponseMap) {
 var errUnanswered = errors.New("the client did not answer")
 
 // ask puts a question to a client of the stateless protocol.
-func (e *errand) ask(ctx context.Context, method string, params raw) (raw, error) {
-	q := &question{method: method, params: params, answer: make(chan raw, 1)}
+func (e *errand) ask(ctx context.Context, from origin, method string, params raw) (raw, error) {
+	q := &question{key: from.key, more: from.together - 1, method: method, params: params, answer: make(chan raw, 1)}
 	select {
 	case e.questions <- q:
 	case <-ctx.Done():

@@ -529,7 +529,7 @@ func TestSubscriptions(t *testing.T) {
 func TestServersAsk(t *testing.T) {
 	r := newRig(t)
 	r.call = func(ctx context.Context, call servers.Call) (*servers.Result, error) {
-		said, err := call.Client.Elicit(ctx, servers.Origin{Server: "fs", Calls: []servers.Call{call}}, raw(`{"mode":"form","message":"which?","requestedSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}`))
+		said, err := call.Client.Elicit(ctx, servers.Origin{Server: "fs", Calls: []servers.Call{call}}, raw(`{"mode":"form","message":"which?","requestedSchema":{"type":"object","properties":{"n":{"type":"integer"},"odd":{"type":"array","items":{"type":"string","anyOf":[{"const":"a","title":"A"}]}}}}}`))
 		if err != nil {
 			return nil, err
 		}
@@ -541,6 +541,9 @@ func TestServersAsk(t *testing.T) {
 	c.ask(`{"jsonrpc":"2.0","id":5,"method":"logging/setLevel","params":{"level":"info"}}`)
 	c.send(call(1, "fs__read_it", ""))
 	asked := c.until("elicitation/create")
+	if asked.Get("params.requestedSchema.properties.odd.items.anyOf.0.title").Str != "A" {
+		t.Errorf("the form is %s", asked.Raw)
+	}
 	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"n":4}}}`, asked.Get("id").Raw))
 	if got := c.answer("1").Get("result.content.0.text").Str; !strings.Contains(got, `"n":4`) {
 		t.Errorf("the server was told %q", got)

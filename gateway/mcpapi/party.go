@@ -106,12 +106,23 @@ func (p *party) Elicit(ctx context.Context, from servers.Origin, params json.Raw
 	return p.ask(ctx, from, methodElicit, params)
 }
 
+// HasRoots reports whether the client has said that it has.
+func (p *party) HasRoots() bool {
+	e := p.errand(servers.Origin{})
+	return e != nil && e.peer.caps.RootsV2 != nil
+}
+
+// Roots asks the client for the folders it works in.
+func (p *party) Roots(ctx context.Context, from servers.Origin) (json.RawMessage, error) {
+	return p.ask(ctx, from, methodRoots, raw("{}"))
+}
+
 func (p *party) ask(ctx context.Context, from servers.Origin, method string, params raw) (raw, error) {
 	e := p.errand(from)
 	if e == nil {
 		return nil, errors.New("the client's call has ended")
 	}
-	return e.peer.ask(ctx, method, params)
+	return e.peer.ask(ctx, origin{from.Key, from.Together}, method, params)
 }
 
 // Elicited tells the client that what it was asked to do elsewhere has been done.

@@ -45,6 +45,7 @@ func (p *peer) elicits() bool {
 const (
 	methodElicit = "elicitation/create"
 	methodSample = "sampling/createMessage"
+	methodRoots  = "roots/list"
 )
 
 // routed returns a context that ends as ctx does and goes, over HTTP, to the client
@@ -62,9 +63,9 @@ type routed struct {
 func (r routed) Value(key any) any { return r.values.Value(key) }
 
 // ask asks the client something and returns its result.
-func (p *peer) ask(ctx context.Context, method string, params raw) (raw, error) {
+func (p *peer) ask(ctx context.Context, from origin, method string, params raw) (raw, error) {
 	if p.modern {
-		return p.errand.ask(ctx, method, params)
+		return p.errand.ask(ctx, from, method, params)
 	}
 	var result any
 	var err error
@@ -72,13 +73,15 @@ func (p *peer) ask(ctx context.Context, method string, params raw) (raw, error) 
 	case methodElicit:
 		var asked mcp.ElicitParams
 		if err = json.Unmarshal(params, &asked); err == nil {
-			result, err = p.ss.Elicit(p.routed(ctx), &asked)
+			result, err = p.ss.Elicit(withForm(p.routed(ctx), &asked), &asked)
 		}
 	case methodSample:
 		var asked mcp.CreateMessageWithToolsParams
 		if err = json.Unmarshal(params, &asked); err == nil {
 			result, err = p.ss.CreateMessageWithTools(p.routed(ctx), &asked)
 		}
+	case methodRoots:
+		result, err = p.ss.ListRoots(p.routed(ctx), nil)
 	default:
 		err = fmt.Errorf("clients are not asked for %s", method)
 	}
@@ -86,4 +89,29 @@ func (p *peer) ask(ctx context.Context, method string, params raw) (raw, error) 
 		return nil, err
 	}
 	return json.Marshal(result)
+}
+
+// formKey is under which a context holds the form of an elicitation.
+type formKey struct{}
+
+// withForm takes the form out of an elicitation, for send to put it in again: the
+// SDK refuses some that the protocol has, and whoever asked checks the answer.
+func withForm(ctx context.Context, asked *mcp.ElicitParams) context.Context {
+	if asked.URL != "" {
+		return ctx
+	}
+	form := asked.RequestedSchema
+	asked.Mode, asked.RequestedSchema = "form", nil
+	return context.WithValue(ctx, formKey{}, form)
+}
+
+// send is what goes out to clients.
+func (s *service) send(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if asked, ok := req.GetParams().(*mcp.ElicitParams); ok {
+			asked.RequestedSchema = ctx.Value(formKey{})
+			defer func() { asked.RequestedSchema = nil }() // before the SDK looks at the answer
+		}
+		return next(ctx, method, req)
+	}
 }

@@ -54,6 +54,7 @@ func (d *Door) newService(who Client) *service {
 		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
 	})
 	s.server.AddReceivingMiddleware(s.receive)
+	s.server.AddSendingMiddleware(s.send)
 	s.told.Store(s.digest())
 	s.reached.Store(s.connections())
 	d.mu.Lock()

@@ -49,6 +49,29 @@ type Origin struct {
 	// tells (2026-07-28, and streamable HTTP); over stdio it tells nothing, so it
 	// is all of them. It is empty when the server asks of its own accord.
 	Calls []Call
+	// Key is the server's own name of the question, of the Together that it asks at
+	// a time and waits for (2026-07-28); "" and 0 of a question by itself.
+	Key      string
+	Together int
+}
+
+// A Rooted is a Client with roots of its own. It is asked for them when the
+// protocol tells that its call is why; else the host's count.
+type Rooted interface {
+	Client
+	// HasRoots reports whether it has.
+	HasRoots() bool
+	// Roots answers roots/list.
+	Roots(ctx context.Context, from Origin) (json.RawMessage, error)
+}
+
+// question is what a server asks.
+type question struct {
+	flight   int64 // that caused it; zero when the protocol does not tell
+	method   string
+	params   json.RawMessage
+	key      string // see Origin
+	together int
 }
 
 // and returns what a or b can.
@@ -64,21 +87,21 @@ const (
 	methodLog    = "notifications/message"
 )
 
-// answer answers a question of the server's. id is the flight that caused it, or
-// zero when the protocol does not tell.
-func (s *server) answer(ctx context.Context, sess *session, id int64, method string, params json.RawMessage) (json.RawMessage, error) {
-	if method == methodRoots {
-		return json.Marshal(map[string]any{"roots": rootsOf(s.host.roots())})
-	}
-	flights := sess.aloft(id)
+// answer answers a question of the server's.
+func (s *server) answer(ctx context.Context, sess *session, q question) (json.RawMessage, error) {
+	method, params := q.method, q.params
+	flights := sess.aloft(q.flight)
 	calls := callsOf(flights)
+	if method == methodRoots {
+		return s.answerRoots(ctx, flights, q)
+	}
 	client := s.host.answerer(calls, wanted(method, params))
 	if client == nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "nobody is there to answer " + method}
 	}
 	ctx, done := hold(ctx, flights)
 	defer done()
-	from := Origin{Server: s.name, Calls: calls}
+	from := Origin{Server: s.name, Calls: calls, Key: q.key, Together: q.together}
 	if method == methodSample {
 		return asObject(client.Sample(ctx, from, params))
 	}
@@ -86,6 +109,20 @@ func (s *server) answer(ctx context.Context, sess *session, id int64, method str
 		sess.noteElicited(gjson.GetBytes(params, "elicitationId").Str, client)
 	}
 	return asObject(client.Elicit(ctx, from, params))
+}
+
+// answerRoots answers roots/list: with what the client has whose call certainly is
+// why it is asked, else with the host's.
+func (s *server) answerRoots(ctx context.Context, flights []*flight, q question) (json.RawMessage, error) {
+	calls := callsOf(flights)
+	if q.flight != 0 && sameParty(calls) {
+		if rooted, ok := calls[0].Client.(Rooted); ok && rooted.HasRoots() {
+			ctx, done := hold(ctx, flights)
+			defer done()
+			return asObject(rooted.Roots(ctx, Origin{Server: s.name, Calls: calls, Key: q.key, Together: q.together}))
+		}
+	}
+	return json.Marshal(map[string]any{"roots": rootsOf(s.host.roots())})
 }
 
 // wanted returns what tells whether a client can answer a question.

@@ -118,7 +118,7 @@ func (s *server) respond(ctx context.Context, sess *session, f *flight, requests
 			if params == "" {
 				params = "{}"
 			}
-			answer, err := s.answer(ctx, sess, f.id, method, json.RawMessage(params))
+			answer, err := s.answer(ctx, sess, question{flight: f.id, method: method, params: json.RawMessage(params), key: key, together: len(requests)})
 			if err != nil {
 				return fmt.Errorf("the server asked for %s before it went on: %w", method, err)
 			}
@@ -152,7 +152,7 @@ func (s *server) visit(ctx context.Context, sess *session, f *flight, data json.
 			return nil, nil
 		}
 		done := sess.noteElicited(page.Get("elicitationId").Str, client)
-		answer, err := s.answer(ctx, sess, f.id, methodElicit, json.RawMessage(page.Raw))
+		answer, err := s.answer(ctx, sess, question{flight: f.id, method: methodElicit, params: json.RawMessage(page.Raw)})
 		if err != nil {
 			return nil, err
 		}

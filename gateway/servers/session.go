@@ -88,7 +88,9 @@ func newSession(id string) *session {
 func (sess *session) handshake(ctx context.Context, s *server, t mcp.Transport) error {
 	h := s.host
 	sess.info = &mcp.Implementation{Name: "pointsman", Version: h.opts.Version}
-	sess.client = mcp.NewClient(sess.info, s.clientOptions(sess, h.announced()))
+	opts := s.clientOptions(sess, h.announced())
+	sess.client = mcp.NewClient(sess.info, opts)
+	sess.client.AddReceivingMiddleware(unchecked(opts.ElicitationHandler))
 	sess.setRoots(h.roots())
 	for _, method := range append(Methods(), "tools/call", "tools/list") {
 		if err := mcp.AddSendingCustomMethod[*rawParams, *rawResult](sess.client, rawPrefix+method); err != nil {
