@@ -117,6 +117,7 @@ func (e *exporter) loseFields(name string, s config.MCPServer) {
 	set := map[string]bool{
 		"tools": s.Tools != nil && !slices.Equal(s.Tools, []string{"*"}), "timeout": s.Timeout != 0, "startTimeout": s.StartTimeout != 0,
 		"prefix": s.Prefix != nil, "trustAnnotations": s.TrustAnnotations, "sandbox": s.Sandbox != nil && s.Sandbox.Enabled,
+		"oauthClientSecret": s.OAuthClientSecret != "", "oauthCallbackPort": s.OAuthCallbackPort != 0,
 		"oauthClientId": s.OAuthClientID != "", "oauthScopes": len(s.OAuthScopes) > 0, "oauthPublicClient": s.OAuthPublicClient, "oauthGrantType": s.OAuthGrantType != "",
 	}
 	for _, field := range slices.Sorted(maps.Keys(set)) {
