@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"pointsman/gateway/models"
 	"pointsman/gateway/servers"
 )
 
@@ -38,6 +39,8 @@ type LLMStatus struct {
 	FallbackModelID       string   `json:"fallback_model_id"`
 	FallbackAPIKeyPresent bool     `json:"fallback_api_key_present"`
 	KnownModels           []string `json:"known_models"`
+	// Deployments tell how those are doing that answer.
+	Deployments []models.DeploymentHealth `json:"deployments"`
 }
 
 // MCPStatus tells of the MCP servers together, and of each.
@@ -111,7 +114,7 @@ func (g *Gateway) llmStatus(ctx context.Context) LLMStatus {
 		ModelID: cfg.DefaultModel, TimeoutSeconds: cfg.Limits.RequestTimeoutS, ReasoningEffort: cfg.ReasoningEffort,
 		FallbackEnabled: cfg.Fallback.Enabled, FallbackConfigured: cfg.Fallback.BaseURL != "",
 		FallbackBaseURL: g.redactor.Redact(cfg.Fallback.BaseURL), FallbackModelID: cfg.Fallback.Model,
-		KnownModels: router.Names(),
+		KnownModels: router.Names(), Deployments: router.Health(),
 	}
 	if route, err := router.Resolve(""); err == nil {
 		d := route.First()

@@ -252,6 +252,23 @@ func TestAskPrints(t *testing.T) {
 	}
 }
 
+// TestHealthIsShown looks at a deployment that is left alone, at the resident.
+func TestHealthIsShown(t *testing.T) {
+	r := newRig(t, askConfig(scripted(t, map[string]string{"small": "!500"})))
+	r.serve("--ask", "none")
+	if e := r.must("status"); strings.Contains(e.out, "resting") {
+		t.Errorf("before anything has failed the status is %s", e.out)
+	}
+	r.run("", "ask", "fast", "hello")
+	e := r.must("models", "health")
+	if !strings.Contains(e.out, "cooling until ") || !strings.Contains(e.out, "as the script says") {
+		t.Errorf("the health is %s", e.out)
+	}
+	if e := r.must("status"); !strings.Contains(e.out, "1 of 3 deployments; `pointsman models health`") {
+		t.Errorf("the status is %s", e.out)
+	}
+}
+
 func TestSmoke(t *testing.T) {
 	r := newRig(t, askConfig(scripted(t, map[string]string{"big": `ready, {"sum": 5}, INSUFFICIENT_CONTEXT, /length`})))
 	if e := r.must("ask", "--smoke", "coding"); strings.Count(e.out, "as it should") != 4 {

@@ -160,6 +160,9 @@ func (a *app) showStatus(s gateway.Status) error {
 		{"approvals", strconv.Itoa(s.Approvals.Pending) + " waiting"},
 		{"runs", strconv.FormatInt(s.Runs, 10) + " active"},
 	}
+	if resting := restingState(s.LLM.Deployments); resting != "" {
+		rows = append(rows, []string{"resting", resting})
+	}
 	if s.Paused {
 		rows = append(rows, []string{"tools", "paused: every call is denied"})
 	}
@@ -178,6 +181,20 @@ func configRows(c gateway.ConfigStatus) [][]string {
 		}
 	}
 	return rows
+}
+
+// restingState words how many deployments are left alone, "" for none.
+func restingState(list []models.DeploymentHealth) string {
+	resting := 0
+	for _, d := range list {
+		if d.Until != nil {
+			resting++
+		}
+	}
+	if resting == 0 {
+		return ""
+	}
+	return strconv.Itoa(resting) + " of " + counted(len(list), "deployment") + "; `pointsman models health` says why"
 }
 
 func keyState(present bool) string {
