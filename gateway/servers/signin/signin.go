@@ -118,7 +118,7 @@ type Keeper struct {
 }
 
 // errClosing ends what runs when the Keeper is closed.
-var errClosing = errors.New("Pointsman is shutting down")
+var errClosing = errors.New("the program is shutting down")
 
 // New returns a keeper. It starts nothing.
 func New(opts Options) *Keeper {
