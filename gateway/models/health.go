@@ -240,8 +240,26 @@ const maxHealths = 1000
 
 // healths are how the deployments have been doing, by their identity.
 type healths struct {
-	mu    sync.Mutex // guards the field below
-	known map[string]*Deployment
+	mu     sync.Mutex // guards the fields below
+	known  map[string]*Deployment
+	groups map[string]*Group // of one deployment, by the name that was asked for
+}
+
+// group returns the group that was made for a name, or nil.
+func (b *healths) group(name string) *Group {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.groups[name]
+}
+
+// keep remembers the group that was made for a name.
+func (b *healths) keep(name string, g *Group) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.groups == nil || len(b.groups) >= maxHealths {
+		b.groups = map[string]*Group{}
+	}
+	b.groups[name] = g
 }
 
 // adopt gives d the health that its like had, or a new one.
@@ -257,6 +275,7 @@ func (b *healths) adopt(d *Deployment) {
 		b.known = map[string]*Deployment{}
 	}
 	if len(b.known) >= maxHealths {
+		b.groups = nil // they hold what is forgotten here
 		for key, known := range b.known {
 			if known.health.idle() {
 				delete(b.known, key)

@@ -182,13 +182,20 @@ func (r *Router) group(name string) (*Group, error) {
 			}
 		}
 	}
+	if g := r.healths.group(name); g != nil {
+		return g, nil
+	}
 	d, err := r.single(name)
 	if err != nil {
 		return nil, err
 	}
 	d.Group = name
 	r.healths.adopt(d)
-	return newGroup(name, d), nil
+	g := newGroup(name, d)
+	if _, found := r.discoveredProvider(name); !found { // where that is may change
+		r.healths.keep(name, g)
+	}
+	return g, nil
 }
 
 // matches reports whether a name fits a pattern with one "*", and what stands in
