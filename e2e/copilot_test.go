@@ -47,10 +47,16 @@ func offline(home string, more ...string) []string {
 	}, more...)
 }
 
-func viaCLI(t *testing.T, p *pointsman, prompts ...string) []string {
+// copilotProgram returns the path of the real Copilot CLI.
+func copilotProgram(t *testing.T) string {
 	t.Helper()
 	arch := strings.ReplaceAll(runtime.GOARCH, "amd64", "x64")
-	program := copilotFile(t, fmt.Sprintf("copilot-%s-%s/copilot", strings.ReplaceAll(runtime.GOOS, "windows", "win32"), arch))
+	return copilotFile(t, fmt.Sprintf("copilot-%s-%s/copilot", strings.ReplaceAll(runtime.GOOS, "windows", "win32"), arch))
+}
+
+func viaCLI(t *testing.T, p *pointsman, prompts ...string) []string {
+	t.Helper()
+	program := copilotProgram(t)
 	home := t.TempDir()
 	var answers []string
 	for i, prompt := range prompts {
