@@ -1,9 +1,12 @@
 package ui
 
 import (
+	"context"
+	"errors"
 	"os"
 	"strings"
 
+	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/widget"
@@ -30,8 +33,36 @@ func (s *serversScreen) onExport() {
 	target := widget.NewSelect([]string{"Copilot", "VS Code"}, func(title string) { show(titles[title]) })
 	target.SetSelectedIndex(0)
 	copied := widget.NewButtonWithIcon("Copy", theme.Icon("copy", theme.ColorMuted), func() { s.ui.app.Clipboard().SetContent(text) })
-	head := container.NewBorder(nil, nil, nil, copied, target)
+	saved := widget.NewButtonWithIcon("Save", theme.Icon("export", theme.ColorMuted), func() {
+		ask := dialog.NewFileSave(func(file fyne.URIWriteCloser, err error) {
+			if file != nil { // nil: nothing was chosen
+				s.writeExport(file, text, note)
+			} else if err != nil {
+				note.SetText("The file cannot be written: " + err.Error())
+			}
+		}, s.ui.main.window)
+		ask.SetFileName("mcp.json")
+		ask.Resize(s.ui.main.window.Canvas().Size())
+		ask.Show()
+	})
+	head := container.NewBorder(nil, nil, nil, container.NewHBox(copied, saved), target)
 	dialog.ShowCustom("Export servers", "Close", container.NewBorder(head, note, nil, nil, box), s.ui.main.window)
+}
+
+// writeExport writes a document to a file, off the UI goroutine, and says in note
+// what came of it.
+func (s *serversScreen) writeExport(file fyne.URIWriteCloser, text string, note *widget.Label) {
+	name := file.URI().Path()
+	background(s.ui.ctx, s.ui, func(context.Context) (int, error) {
+		n, err := file.Write([]byte(text))
+		return n, errors.Join(err, file.Close())
+	}, func(_ int, err error) {
+		if err != nil {
+			note.SetText("Writing has failed, and " + name + " is not complete: " + err.Error())
+			return
+		}
+		note.SetText("It is in " + name)
+	})
 }
 
 // exported is the document for a program, and what is to be known of it.

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fyne.io/fyne/v2/storage"
+	"fyne.io/fyne/v2/widget"
 )
 
 // otherPrograms puts files of other programs into a home of its own.
@@ -76,5 +79,20 @@ func TestServersExported(t *testing.T) {
 	got := b.ui.app.Clipboard().Content()
 	if !strings.Contains(got, `"TOKEN": "${GH_TOKEN}"`) || strings.Contains(got, hush) {
 		t.Errorf("copied %s", got)
+	}
+}
+
+func TestExportIsWritten(t *testing.T) {
+	b := newFormsBench(t, gatewaySetup{})
+	s := b.servers()
+	path, note := filepath.Join(t.TempDir(), "mcp.json"), widget.NewLabel("")
+	file, err := storage.Writer(storage.NewFileURI(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.writeExport(file, "{}\n", note)
+	b.until("it is written", func() bool { return note.Text == "It is in "+path })
+	if got, err := os.ReadFile(path); err != nil || string(got) != "{}\n" {
+		t.Errorf("the file has %q %v", got, err)
 	}
 }
