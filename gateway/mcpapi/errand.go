@@ -34,8 +34,9 @@ type errand struct {
 	result    mcp.Result
 	err       error
 
-	mu     sync.Mutex // guards the field below
-	waiter waiter     // zero while the client is asked
+	mu     sync.Mutex           // guards the fields below
+	waiter waiter               // zero while the client is asked
+	given  mcp.InputResponseMap // what the client has answered before it was asked
 }
 
 // waiter is the request that waits for an errand's result.
@@ -79,7 +80,7 @@ func (s *service) errand(ctx context.Context, req request, p errandParams, do fu
 		kept.e.deliver(kept.asked, p.answers)
 		return kept.e.await(ctx, req, p.token)
 	}
-	e := &errand{service: s, call: p.call, questions: make(chan *question), done: make(chan struct{})}
+	e := &errand{service: s, call: p.call, given: p.answers, questions: make(chan *question), done: make(chan struct{})}
 	e.ctx, e.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	e.peer = newPeer(s, e, req)
 	e.attach(ctx, req, p.token)
@@ -211,8 +212,29 @@ func (e *errand) deliver(asked []*question, answers mcp.InputResponseMap) {
 
 var errUnanswered = errors.New("the client did not answer")
 
+// answered returns, once, what the client has answered to a question of a server's
+// before it was asked: it knows from another call what is asked. Questions of our
+// own have no key, and cannot be answered so.
+func (e *errand) answered(key string) raw {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	answer, ok := e.given[key]
+	if !ok || key == "" {
+		return nil
+	}
+	delete(e.given, key)
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return nil
+	}
+	return body
+}
+
 // ask puts a question to a client of the stateless protocol.
 func (e *errand) ask(ctx context.Context, from origin, method string, params raw) (raw, error) {
+	if body := e.answered(from.key); body != nil {
+		return body, nil
+	}
 	q := &question{key: from.key, more: from.together - 1, method: method, params: params, answer: make(chan raw, 1)}
 	select {
 	case e.questions <- q:

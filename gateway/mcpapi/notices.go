@@ -26,6 +26,10 @@ const maxNotices = 1000
 // Notice passes on to the clients that something of a server has changed. It does
 // not wait.
 func (d *Door) Notice(n servers.Notice) {
+	if n.Method == servers.ToolsChanged {
+		d.expectTools(n.Server)
+		return
+	}
 	q := &d.notices
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -38,6 +42,16 @@ func (d *Door) Notice(n servers.Notice) {
 	if !q.passing {
 		q.passing = true
 		q.work.Go(d.passNotices)
+	}
+}
+
+// expectTools has the clients be told with the next Changed, also when the list
+// comes to the same then: it may have been another for a moment.
+func (d *Door) expectTools(server string) {
+	for _, s := range d.list() {
+		if s.sees(server) {
+			s.told.Store(0)
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ type service struct {
 	posts   posts
 	parties parties
 	subs    subscriptions
-	told    atomic.Uint64 // digest of the tools that the clients know, or have been told to look at
+	told    atomic.Uint64 // digest of the tools that the clients know, or have been told to look at; 0: they are to be told
 	reached atomic.Uint64 // the same of the connections to servers
 }
 
@@ -153,7 +153,7 @@ func (s *service) digest() uint64 {
 		_ = h.WriteByte(0)
 		_, _ = h.Write(e.Raw)
 	}
-	return h.Sum64()
+	return h.Sum64() | 1
 }
 
 // request is what every request of a client tells.

@@ -37,12 +37,13 @@ func Methods() []string {
 // Notice says that something of a server has changed.
 type Notice struct {
 	Server string
-	Method string // PromptsChanged, ResourcesChanged or ResourceUpdated
+	Method string // ToolsChanged, PromptsChanged, ResourcesChanged or ResourceUpdated
 	URI    string // of the resource that was updated; else ""
 }
 
 // What a Notice tells: the methods of the servers' notifications.
 const (
+	ToolsChanged     = "notifications/tools/list_changed" // and they have been listed again
 	PromptsChanged   = "notifications/prompts/list_changed"
 	ResourcesChanged = "notifications/resources/list_changed"
 	ResourceUpdated  = "notifications/resources/updated"

@@ -213,6 +213,7 @@ func (s *server) relist(ctx context.Context, sess *session) {
 	s.mu.Lock()
 	s.tools = tools
 	s.mu.Unlock()
+	s.tellNotice(ToolsChanged, "")
 	s.host.opts.OnChange()
 }
 

@@ -73,6 +73,9 @@ func findNode(ctx context.Context, path string) (string, error) {
 	return path, nil
 }
 
+// summaries are the headings of what the runner prints last, by mode.
+var summaries = map[string]string{"client": "=== SUITE SUMMARY ===", "server": "=== SUMMARY ==="}
+
 // Run has the runner judge in a mode, client or server, with further arguments,
 // and returns its summary. When something fails that is not known to, it returns
 // all that the runner has printed, and an error.
@@ -85,7 +88,7 @@ func (r *Runner) Run(ctx context.Context, mode string, args ...string) (report s
 	if err != nil {
 		return string(out), fmt.Errorf("running the conformance runner in its %s mode: %w", mode, err)
 	}
-	_, summary, found := strings.Cut(string(out), "=== SUITE SUMMARY ===")
+	_, summary, found := strings.Cut(string(out), summaries[mode])
 	if !found {
 		return string(out), errors.New("the conformance runner has printed no summary")
 	}
