@@ -114,7 +114,9 @@ func (o ownGateway) Plan(p owntools.Party) []loop.Step {
 func (o ownGateway) Capabilities() []ask.Capability { return o.g.Capabilities() }
 
 // Ask puts a typed question for one of our own tools' caller.
-func (o ownGateway) Ask(ctx context.Context, party owntools.Party, question json.RawMessage) *ask.Envelope {
+func (o ownGateway) Ask(ctx context.Context, party owntools.Party, question json.RawMessage, progress func(string)) *ask.Envelope {
+	told := o.g.tellRun(loop.NewID("run_"), progress) // no events come of it, but that it goes on
+	defer told()
 	return o.g.askRaw(ctx, "mcp", party, question)
 }
 

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -449,5 +450,35 @@ func BenchmarkSingle(b *testing.B) {
 		_, visit := route.group.pick(time.Now(), nil)
 		visit.answer(time.Now())
 		visit.leave()
+	}
+}
+
+// TestALiteLLMFileLeadsWhereItSays resolves the names of a pasted file.
+func TestALiteLLMFileLeadsWhereItSays(t *testing.T) {
+	store, err := config.Load(config.Options{Path: filepath.Join("..", "config", "testdata", "litellm.yaml"), Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	router, err := NewRouter(store.Config(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"gpt-4o": "https://example.openai.azure.com/openai/deployments/my-deployment/chat/completions?api-version=2026-01-01",
+		"smart":  "https://example.openai.azure.com/openai/deployments/my-deployment/chat/completions?api-version=2026-01-01",
+		"local":  "http://localhost:8000/v1/chat/completions", "hidden-one": "http://localhost:8000/v1/chat/completions",
+		"gpt-5-mini": "https://api.openai.com/v1/chat/completions",
+	} {
+		route, err := router.Resolve(name)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := route.First().chatURL(); got != want {
+			t.Errorf("%s leads to %s, want %s", name, got, want)
+		}
+	}
+	if route, err := router.Resolve("gpt-5-mini"); err != nil || route.First().Model != "gpt-5-mini" || route.First().Timeout != 300*time.Second {
+		t.Errorf("the pattern's deployment is %+v, %v", route.First(), err)
 	}
 }

@@ -39,7 +39,7 @@ func askTool(g Gateway, capabilities []string) (*tool, error) {
 		name: "ask", title: "Ask by capability", class: approvals.Read, openWorld: true, input: string(input),
 		description: "Puts one question to a model chosen by what it is for, and returns an envelope of the same shape whatever happens: ok, content or data, error with a code, usage, route.",
 		run: func(ctx context.Context, arguments json.RawMessage, progress func(string)) (any, error) {
-			return g.Ask(ctx, partyOf(ctx), arguments), nil
+			return g.Ask(ctx, partyOf(ctx), arguments, progress), nil
 		},
 	}, nil
 }

@@ -16,7 +16,8 @@ type Gateway interface {
 	// is told to progress, in words.
 	Answer(ctx context.Context, party Party, q Question, progress func(string)) (*Answer, error)
 	// Ask puts a typed question to a capability; the envelope says what came of it.
-	Ask(ctx context.Context, party Party, question json.RawMessage) *ask.Envelope
+	// That it goes on is told to progress, in words.
+	Ask(ctx context.Context, party Party, question json.RawMessage, progress func(string)) *ask.Envelope
 	Capabilities() []ask.Capability
 	Models() *models.Router
 	StatusAny(ctx context.Context) any
