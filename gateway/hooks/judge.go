@@ -141,7 +141,7 @@ func (j Judge) write(c *Call, t tool, members map[string]json.RawMessage) Judgem
 		}
 		d.Writes = append(d.Writes, full)
 		if rel, err := filepath.Rel(c.CWD, full); err != nil || !filepath.IsLocal(rel) {
-			d.Warnings = append(d.Warnings, fmt.Sprintf("it changes %s, outside the working folder", full))
+			d.Warnings = append(d.Warnings, "it writes outside the working folder: "+full)
 		}
 		if slices.Contains(strings.Split(filepath.ToSlash(full), "/"), ".git") {
 			d.Class = approvals.Execute

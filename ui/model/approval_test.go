@@ -218,6 +218,16 @@ func TestScopeGroups(t *testing.T) {
 	noRun.Run = ""
 	broken := req
 	broken.Arguments = json.RawMessage(`{"a":1,"a":2}`)
+	command := approvals.Request{
+		ID: "a", Run: "r", Server: "copilot", Tool: "bash", Class: approvals.Execute, CWD: "/src", Shell: true,
+		Arguments: json.RawMessage(`{"command":"npm run build -- --watch"}`), Command: []string{"npm", "run", "build", "--", "--watch"},
+	}
+	oneWord := command
+	oneWord.Command = []string{"make"}
+	destructive := command
+	destructive.Warnings = []string{"it deletes"}
+	several := command
+	several.Command = nil
 	for _, tt := range []struct {
 		name    string
 		req     approvals.Request
@@ -230,6 +240,11 @@ func TestScopeGroups(t *testing.T) {
 		{"no run", noRun, nil, nil, each("These exact arguments", "Any arguments")[2:]},
 		{"arguments that cannot be remembered", broken, nil, nil, each("Any arguments")},
 		{"but the edited ones can", broken, json.RawMessage(`{}`), nil, each("These exact arguments", "Any arguments")},
+		{"a command", command, nil, nil, each("These exact arguments", "Commands that begin with npm run build", "Commands that begin with npm run")},
+		{"an edited command", command, json.RawMessage(`{"command":"ls"}`), nil, each("These exact arguments")},
+		{"a command of one word", oneWord, nil, nil, each("These exact arguments")},
+		{"a destructive command", destructive, nil, nil, each("These exact arguments")},
+		{"several commands", several, nil, nil, each("These exact arguments")},
 		{"no tool", approvals.Request{}, nil, nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -25,6 +25,9 @@ const MostCompared = 1 << 20
 // calls that are not plainly one change of one file. It reads the file, and so
 // may take a while; ctx bounds it between steps.
 func ChangeLines(ctx context.Context, req approvals.Request, args json.RawMessage) []TextLine {
+	if lines := patchLines(req, args); lines != nil {
+		return lines
+	}
 	change, ok := changeOf(req, args)
 	if !ok || ctx.Err() != nil {
 		return nil
@@ -46,6 +49,24 @@ func ChangeLines(ctx context.Context, req approvals.Request, args json.RawMessag
 	default:
 		return append(lines, edited(before, change.edits)...)
 	}
+}
+
+// patchLines show a patch of Copilot's, which is a comparison already; none for
+// other calls.
+func patchLines(req approvals.Request, args json.RawMessage) []TextLine {
+	var patch struct {
+		Patch string `json:"patch"`
+	}
+	if req.Tool != "apply_patch" || json.Unmarshal(args, &patch) != nil || patch.Patch == "" {
+		return nil
+	}
+	lines := DiffLines(patch.Patch)
+	for i := range lines {
+		if strings.HasPrefix(lines[i].Text, "*** ") {
+			lines[i].Kind = TextHunk
+		}
+	}
+	return lines
 }
 
 func note(text string) TextLine { return TextLine{Kind: TextNote, Text: approvals.Visible(text)} }

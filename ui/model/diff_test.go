@@ -47,6 +47,8 @@ func TestChangeLines(t *testing.T) {
 		{"no end of line", "write_file", object("path", text, "content", "one\ntwo\nthree"),
 			file(text) + "hunk @@ -1,3 +1,3 @@\n one\n two\nremoved -three\nadded +three\n\\ No newline at end of file\n"},
 		{"the same", "write_file", object("path", text, "content", "one\ntwo\nthree\n"), file(text) + "note The file has this content already.\n"},
+		{"a patch", "apply_patch", object("files", []string{text}, "patch", "*** Update File: a.go\n@@\n one\n-two\n+2\u202e"),
+			"hunk *** Update File: a.go\nhunk @@\n one\nremoved -two\nadded +2<U+202E>\n"},
 		{"a new file", "write_file", object("path", absent, "content", "x"), file(absent) + "note The file does not exist yet: all of its content is new.\n"},
 		{"binary", "write_file", object("path", binary, "content", "x"), file(binary) + "note No comparison: the file is binary.\n"},
 		{"large", "write_file", object("path", large, "content", "x"), file(large) + "note No comparison: the file is larger than 1024 kB.\n"},

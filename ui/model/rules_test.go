@@ -26,6 +26,8 @@ func TestRuleSentences(t *testing.T) {
 			`Always allow t of s with exactly {"a":"b"}`, "not used since Pointsman started"},
 		{"arguments kept as a hash", approvals.Rule{Action: approvals.Allow, Server: "s", Tool: "t", Arguments: "sha256:" + strings.Repeat("0a", 32)},
 			"Always allow t of s with the same arguments (kept as a hash, for a secret is among them)", "not used since Pointsman started"},
+		{"a command", approvals.Rule{Action: approvals.Allow, Server: "copilot", Tool: "bash", CommandPrefix: []string{"git", "log", "it's"}, Folder: "/src"},
+			`Always allow bash of copilot for commands that begin with git log 'it'\''s' in /src`, "not used since Pointsman started"},
 		{"until tomorrow", approvals.Rule{Action: approvals.Allow, Server: "s", Tool: "t", Until: now.AddDate(0, 0, 1)},
 			"Until tomorrow at 15:00, allow t of s", "not used since Pointsman started"},
 		{"until next year", approvals.Rule{Action: approvals.Deny, Server: "s", Tool: "t", Lifetime: approvals.UntilTime, Until: now.AddDate(1, 0, 0)},

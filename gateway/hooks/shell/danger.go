@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
@@ -177,7 +176,7 @@ func (w *watch) redirect(r *syntax.Redirect) {
 	case strings.HasPrefix(target, "/dev/"):
 		w.add("writes to the device " + short(target))
 	case w.outside(target):
-		w.add("writes to " + short(target) + ", outside the working folder")
+		w.add("writes outside the working folder: " + short(target))
 	case r.Op == syntax.AppOut || r.Op == syntax.AppAll:
 		w.add("appends to " + short(target))
 	default:
@@ -233,7 +232,7 @@ func (w *watch) targets(name string, args []string) {
 	for _, file := range files {
 		if strings.HasPrefix(file, "/") || strings.HasPrefix(file, "~") || strings.Contains(file, "..") {
 			if w.outside(file) {
-				w.add(fmt.Sprintf("%s changes %s, outside the working folder", name, short(file)))
+				w.add(name + " reaches outside the working folder: " + short(file))
 			}
 		}
 	}
