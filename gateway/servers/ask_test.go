@@ -246,6 +246,38 @@ func TestInputRequired(t *testing.T) {
 	}
 }
 
+// TestPageToVisitFirst: a call that a server refuses until a page was visited is
+// made again when the server says that it was.
+func TestPageToVisitFirst(t *testing.T) {
+	for action, want := range map[string]string{"accept": "visited", "decline": "visit a page"} {
+		t.Run(action, func(t *testing.T) {
+			client := &answering{done: make(chan string, 1), answer: func(_ context.Context, _ servers.Origin, params json.RawMessage) (json.RawMessage, error) {
+				if !strings.Contains(string(params), "https://example.com/") {
+					t.Errorf("asked %s", params)
+				}
+				return json.RawMessage(`{"action":"` + action + `"}`), nil
+			}}
+			h := start(t, servers.Options{Client: client}, oneFake(t, "normal"))
+			res, err := h.call("fake", "visit", `{}`)
+			got := fmt.Sprint(err)
+			if err == nil {
+				got = res.Text(0)
+			}
+			if !strings.Contains(got, want) {
+				t.Errorf("got %s, want %s", got, want)
+			}
+			select {
+			case id := <-client.done:
+				if id != "e1" {
+					t.Errorf("told that %q is complete", id)
+				}
+			case <-time.After(10 * time.Second):
+				t.Error("nobody was told that it is complete")
+			}
+		})
+	}
+}
+
 // TestWhoIsAskedOverHTTP: each call has a stream of its own, on which the server
 // asks, so each caller is asked for its own.
 func TestWhoIsAskedOverHTTP(t *testing.T) {

@@ -112,6 +112,7 @@ type fake struct {
 	storming bool // the list changes whenever it was asked for
 	calls    int
 	lists    int
+	visited  bool
 	asking   []request // the calls that wait for an answer to a question
 }
 
@@ -297,6 +298,16 @@ func (f *fake) call(req request) {
 		f.ask(req, "elicitation/create", `{"mode":"form","message":"who?","requestedSchema":{"type":"object","properties":{"zeta":{"type":"string"},"alpha":{"type":"string"}}},"vendor":1}`)
 	case "sample":
 		f.ask(req, "sampling/createMessage", `{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}],"maxTokens":9,"vendor":1}`)
+	case "visit": // wants a page to be visited first
+		if f.visited {
+			f.answer(req, `{"content":[{"type":"text","text":"visited"}]}`)
+			return
+		}
+		f.visited = true
+		fmt.Fprintf(f.out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"visit a page","data":{"elicitations":[{"mode":"url","elicitationId":"e1","url":"https://example.com/","message":"go"}]}}}`+"\n", req.ID)
+		f.out.Flush()
+		time.Sleep(50 * time.Millisecond) // the person is in the browser
+		fmt.Fprintln(f.out, `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e1"}}`)
 	case "log":
 		fmt.Fprintln(f.out, `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"db","data":{"z":1,"a":2}}}`)
 		f.answer(req, `{"content":[]}`)
