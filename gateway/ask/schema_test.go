@@ -165,7 +165,7 @@ func TestHostileSchemasEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun := time.Now()
-	if err := s.Validate(map[string]any{}); !errors.Is(err, errTooLong) || time.Since(begun) > 2*validationPatience {
+	if err := s.Validate(map[string]any{}); !errors.Is(err, errTooLong) || time.Since(begun) > 5*validationPatience {
 		t.Errorf("2^60 ways ended with %v after %s", err, time.Since(begun))
 	}
 	s, err = CompileSchema([]byte(`{"properties":{"a":{"pattern":"^(a+)+$"}}}`))
@@ -173,7 +173,7 @@ func TestHostileSchemasEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun = time.Now()
-	if err := s.Validate(map[string]any{"a": strings.Repeat("a", 100_000) + "!"}); err == nil || time.Since(begun) > validationPatience {
+	if err := s.Validate(map[string]any{"a": strings.Repeat("a", 100_000) + "!"}); err == nil || time.Since(begun) > 5*validationPatience {
 		t.Errorf("a pattern that backtracks elsewhere ended with %v after %s", err, time.Since(begun))
 	}
 }
