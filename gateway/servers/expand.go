@@ -27,12 +27,19 @@ func (s *server) expandSecret(ctx context.Context, what, text string) (string, e
 	}
 	value, err := s.host.opts.Resolve(ctx, text)
 	if err != nil {
-		return "", fmt.Errorf("resolving %s: %w", what, err)
+		return "", unresolved(what, err)
 	}
 	if value != text {
 		s.secret.add(value)
 	}
 	return value, nil
+}
+
+// unresolved says in which field a reference stands for nothing. A word follows
+// the field: with a colon after it, the name of a secret would make what is next
+// look like that secret, which redaction takes away.
+func unresolved(what string, err error) error {
+	return fmt.Errorf("resolving %s failed: %w", what, err)
 }
 
 // expand replaces the references in one text of the entry: $NAME, ${NAME},
@@ -49,7 +56,7 @@ func (s *server) expand(ctx context.Context, what, text string) (string, error) 
 			err = fmt.Errorf("%w (if the $ is part of the text, write $$)", err)
 		}
 		if err != nil {
-			return "", fmt.Errorf("resolving %s: %w", what, err)
+			return "", unresolved(what, err)
 		}
 		out.WriteString(text[at:m[0]])
 		out.WriteString(value)

@@ -32,6 +32,18 @@ func expandingWith(t *testing.T, opts servers.Options, entry config.MCPServer) *
 	return start(t, opts, map[string]config.MCPServer{"fake": entry})
 }
 
+// TestMissingSecretIsNamed: redaction leaves the reason whole.
+func TestMissingSecretIsNamed(t *testing.T) {
+	entry := fakeServer(t, "normal")
+	entry.Env["GITHUB_TOKEN"] = "keychain:nowhere"
+	redactor := &secrets.Redactor{}
+	h := expandingWith(t, servers.Options{Redact: redactor.Redact}, entry)
+	live := h.awaitState("fake", servers.Failed).Live
+	if want := `resolving env GITHUB_TOKEN failed: reading "nowhere": not in the keychain`; !strings.Contains(live.Error, want) {
+		t.Errorf("the reason is %q, want %q in it", live.Error, want)
+	}
+}
+
 func TestReferencesInEnv(t *testing.T) {
 	home, err := os.UserHomeDir()
 	if err != nil {
