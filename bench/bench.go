@@ -36,6 +36,7 @@ func (b *bench) run(ctx context.Context) error {
 		{"whole streams", b.whole},
 		{"idle memory after the load", b.idle("resident memory, idle, after the load", afterLoad, nothing)},
 		{"cold starts", b.coldStarts},
+		{"hooks", b.hookCalls},
 	})
 }
 
