@@ -10,13 +10,18 @@ import (
 	"pointsman/gateway/servers/sandbox"
 )
 
-// vaults are the places below a home folder where programs keep secrets.
-var vaults = []string{
-	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker/config.json", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".pgpass",
-	".config/gh", ".config/gcloud", ".config/git/credentials", ".config/op", ".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials",
-	".password-store", ".local/share/keyrings", ".terraform.d/credentials.tfrc.json", ".vault-token", ".mozilla", ".config/google-chrome",
-	".config/chromium", ".config/BraveSoftware", "Library/Keychains", "Library/Application Support/Google/Chrome", "AppData/Roaming/gcloud",
+// furtherVaults are places below a home folder where programs keep secrets, beside
+// those that servers are kept from.
+var furtherVaults = []string{
+	".npmrc", ".pypirc", ".pgpass", ".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".terraform.d/credentials.tfrc.json",
 	".bash_history", ".zsh_history", ".python_history", ".copilot/config.json", ".copilot/mcp-config.json", ".copilot/providers.json",
+}
+
+// vaults returns all of them. Copilot's own folder is none as a whole: its plans
+// and long results are there, and it looks at them all the time.
+func vaults() []string {
+	places := slices.DeleteFunc(sandbox.SecretPlaces(), func(place string) bool { return place == ".copilot" })
+	return append(places, furtherVaults...)
 }
 
 // public are files in the vaults that are no secrets.
@@ -54,7 +59,7 @@ func (v vault) secret(path string, deep bool) string {
 		return "the whole machine"
 	}
 	if v.home != "" {
-		for _, place := range vaults {
+		for _, place := range vaults() {
 			full := filepath.Join(v.home, filepath.FromSlash(place))
 			if within(full, path) && !matches(public, filepath.Base(path)) {
 				return "~/" + place + ", where secrets are kept"

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -20,6 +21,10 @@ var secretPlaces = []string{
 
 // keychainPlaces are where keychains keep what they hold, below the user's home.
 var keychainPlaces = []string{".local/share/keyrings", ".local/share/kwalletd", "Library/Keychains"}
+
+// SecretPlaces returns where programs and keychains keep secrets, as paths below
+// the user's home, with slashes.
+func SecretPlaces() []string { return slices.Concat(secretPlaces, keychainPlaces) }
 
 // credentials returns where programs keep credentials, and where agents listen
 // that use them for anybody who asks.
