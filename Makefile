@@ -71,7 +71,7 @@ test/copilot/node_modules/.installed: test/copilot/package-lock.json
 	cd test/copilot && npm install --no-save --no-fund --no-audit --ignore-scripts --fetch-retries 1
 	@touch $@
 
-## conformance: the official MCP conformance runner judges how servers are reached
+## conformance: the official MCP conformance runner judges both sides of us
 conformance: test/conformance/node_modules/.installed
 	$(GO) test -count 1 -v ./test/conformance/...
 
