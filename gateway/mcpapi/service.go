@@ -204,12 +204,15 @@ func (s *service) serves(kind string) bool {
 // tools returns the tools that are served: our own, then the servers'.
 func (s *service) tools() []*tools.Entry {
 	var list []*tools.Entry
+	ours := map[string]bool{}
 	if s.serves("own") {
-		list = append(list, s.door.opts.Own.Catalogue().Entries()...)
+		for _, e := range s.door.opts.Own.Catalogue().Entries() {
+			list, ours[e.Offered] = append(list, e), true
+		}
 	}
 	if s.serves("servers") {
 		for _, e := range s.door.opts.Servers.Catalogue().Entries() {
-			if e.Allowed && s.sees(e.Server) {
+			if e.Allowed && s.sees(e.Server) && !ours[e.Offered] { // a server without a prefix may use a name of ours
 				list = append(list, e)
 			}
 		}
