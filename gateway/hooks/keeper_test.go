@@ -208,6 +208,9 @@ func TestClasses(t *testing.T) {
 					if req.Class != test.class || req.Door != "hook" || req.Session != "s1" || req.CWD != r.dir || req.Client == "" {
 						t.Errorf("the request is %+v", req)
 					}
+					if raw, _ := json.Marshal(test.args); req.AlwaysAsk != strings.Contains(string(raw), "own.yaml") {
+						t.Errorf("it always asks: %v", req.AlwaysAsk)
+					}
 					if said := strings.Join(append(req.Evidence, req.Warnings...), "; "); !strings.Contains(said, test.says) {
 						t.Errorf("it says %q", said)
 					}

@@ -30,8 +30,8 @@ const (
 const exitBlocked = 2
 
 var (
-	errCopilotGone = errors.New("Copilot went away")
-	errNoPayload   = fmt.Errorf("Copilot did not say within %s what it wants", payloadPatience)
+	errCopilotGone = errors.New("the program that started this hook has gone")
+	errNoPayload   = fmt.Errorf("no event came on the standard input within %s", payloadPatience)
 )
 
 // blockedError ends a hook that could not give a clear answer. It was said.
