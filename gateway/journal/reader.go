@@ -27,6 +27,7 @@ type Filter struct {
 	Tool         string // the server's own name, or the offered one
 	Outcome      Outcome
 	Run          string
+	Session      string // what a client's runs and calls have in common, whatever their door
 	Call         string // the call of that id; of runs, the one that made it
 	Text         string // somewhere in names, arguments, reason or error; any case of ASCII letters
 	Limit        int    // zero: no limit
@@ -266,6 +267,9 @@ func (q query) choose(s *statement, f Filter) {
 	if f.Text != "" {
 		columns := strings.ReplaceAll(q.text, " ", " || char(10) || ")
 		s.where("("+columns+`) LIKE ? ESCAPE '\'`, "%"+likeEscaper.Replace(f.Text)+"%")
+	}
+	if f.Session != "" {
+		s.where("session = ?", f.Session)
 	}
 	run := "run"
 	if q.table == "runs" {

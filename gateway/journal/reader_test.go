@@ -23,11 +23,11 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func fill(t *testing.T, j *journal.Journal) {
 	t.Helper()
 	for i, c := range []journal.Call{
-		{ID: "a", Run: "r1", Server: "fs", Tool: "read_file", Offered: "fs__read_file", Arguments: json.RawMessage(`{"path":"/100%_sure"}`)},
+		{ID: "a", Run: "r1", Session: "s1", Server: "fs", Tool: "read_file", Offered: "fs__read_file", Arguments: json.RawMessage(`{"path":"/100%_sure"}`)},
 		{ID: "b", Run: "r1", Server: "fs", Tool: "write_file", Offered: "fs__write_file", Arguments: json.RawMessage(`{"path":"/Notes"}`)},
 		{ID: "c", Run: "r2", Server: "git", Tool: "push", Offered: "git__push"},
 		{ID: "d", Run: "r2", Server: "git", Tool: "status", Offered: "git__status"},
-		{ID: "e", Run: "r2", Server: "git", Tool: "push", Offered: "git__push"},
+		{ID: "e", Run: "r2", Session: "s1", Server: "git", Tool: "push", Offered: "git__push"},
 	} {
 		c.Time = noon.Add(time.Duration(i) * time.Minute)
 		begin(t, j, c)
@@ -37,7 +37,7 @@ func fill(t *testing.T, j *journal.Journal) {
 	finish(t, j, "c", journal.End{Outcome: journal.Failed, Error: "remote hung up"})
 	finish(t, j, "d", journal.End{Outcome: journal.OK})
 	for i, id := range []string{"r1", "r2"} {
-		j.StartRun(journal.Run{ID: id, Model: "gpt-" + id, Time: noon.Add(time.Duration(i) * time.Hour)})
+		j.StartRun(journal.Run{ID: id, Session: "s" + id[1:], Model: "gpt-" + id, Time: noon.Add(time.Duration(i) * time.Hour)})
 		j.FinishRun(id, journal.RunEnd{Outcome: journal.OK})
 	}
 	begin(t, j, journal.Call{ID: "zz", Time: noon.Add(-time.Hour), Tool: "old"}) // flushes the runs
@@ -60,6 +60,7 @@ func TestCallsFilter(t *testing.T) {
 		{"tool by its offered name", journal.Filter{Tool: "git__push"}, "e c"},
 		{"outcome", journal.Filter{Outcome: journal.OK}, "d a"},
 		{"run", journal.Filter{Run: "r1"}, "b a"},
+		{"session", journal.Filter{Session: "s1"}, "e a"},
 		{"call", journal.Filter{Call: "b"}, "b"},
 		{"text in arguments, any case", journal.Filter{Text: "notes"}, "b"},
 		{"text in the reason", journal.Filter{Text: "my folder"}, "b"},
@@ -94,6 +95,7 @@ func TestRunsFilter(t *testing.T) {
 		{"all, newest first", journal.Filter{}, "r2 r1"},
 		{"oldest first", journal.Filter{OldestFirst: true}, "r1 r2"},
 		{"by id", journal.Filter{Run: "r1"}, "r1"},
+		{"by session", journal.Filter{Session: "s2"}, "r2"},
 		{"by the tools they called", journal.Filter{Tool: "push"}, "r2"},
 		{"by the servers they called", journal.Filter{Server: "fs"}, "r1"},
 		{"text", journal.Filter{Text: "GPT-R1"}, "r1"},

@@ -21,9 +21,9 @@ const shownRows = 50
 
 // journalFlags are what `journal` is asked for.
 type journalFlags struct {
-	since, server, tool, outcome, text string
-	limit                              int
-	runs, json, csv                    bool
+	since, server, tool, outcome, text, session string
+	limit                                       int
+	runs, json, csv                             bool
 }
 
 func (a *app) journalCommand() *cobra.Command {
@@ -38,6 +38,7 @@ func (a *app) journalCommand() *cobra.Command {
 	flags.StringVar(&f.since, "since", "", "rows since `WHEN`: how long ago (24h), or a time (2026-01-31T12:00:00Z)")
 	flags.StringVar(&f.server, "server", "", "calls to server `NAME`")
 	flags.StringVar(&f.tool, "tool", "", "calls of tool `NAME`")
+	flags.StringVar(&f.session, "session", "", "rows of the session `ID`, such as one of Copilot's")
 	flags.StringVar(&f.outcome, "outcome", "", "rows that ended as `OUTCOME`: "+strings.Join(outcomes, ", "))
 	flags.StringVar(&f.text, "text", "", "rows that hold `TEXT`")
 	flags.IntVar(&f.limit, "limit", 0, "at most `N` rows (50 for a table, otherwise all)")
@@ -52,7 +53,7 @@ func (a *app) journalCommand() *cobra.Command {
 var outcomes = []string{"ok", "failed", "denied", "not_answered", "withdrawn", "invalid", "timeout", "cancelled", "unknown"}
 
 func (f journalFlags) filter(now time.Time) (journal.Filter, error) {
-	filter := journal.Filter{Server: f.server, Tool: f.tool, Outcome: journal.Outcome(f.outcome), Text: f.text, Limit: f.limit}
+	filter := journal.Filter{Server: f.server, Tool: f.tool, Outcome: journal.Outcome(f.outcome), Text: f.text, Limit: f.limit, Session: f.session}
 	if f.json && f.csv {
 		return filter, usagef("give --json or --csv, not both")
 	}
