@@ -27,6 +27,8 @@ var arrows = []struct {
 	{"pointsman/gateway/ask", []string{"pointsman/gateway/tools", "pointsman/gateway/servers", "pointsman/gateway/loop", "pointsman/gateway/httpapi", "pointsman/gateway/mcpapi", "pointsman/approvals"}, "a typed question needs no tools and knows no door"},
 	{"pointsman/gateway/journal", []string{"pointsman/gateway/"}, "the record is kept for everybody"},
 	{"pointsman/gateway/calls", []string{"pointsman/gateway/models", "pointsman/gateway/loop"}, "a call takes the same gates from every door"},
+	{"pointsman/gateway/hooks/shell", []string{"pointsman/gateway", "pointsman/approvals"}, "what a command does is told from its text alone"},
+	{"pointsman/gateway/hooks", []string{"pointsman/gateway/models", "pointsman/gateway/loop", "pointsman/gateway/control"}, "Copilot's calls take the same gates, and know no door"},
 	{"pointsman/gateway/loop", []string{"pointsman/gateway/httpapi", "pointsman/gateway/control"}, "the loop does not know its doors"},
 	{"pointsman/gateway", []string{"pointsman/ui"}, "the gateway runs without any screen"},
 	{"pointsman/gateway", []string{"fyne.io/fyne/"}, "a window toolkit has no place in the gateway"},
