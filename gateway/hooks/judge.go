@@ -110,9 +110,25 @@ func (j Judge) look(c *Call, t tool, members map[string]json.RawMessage) Judgeme
 		paths = []string{"."}
 	}
 	for _, path := range paths {
-		j.secret(&d, c, shell.File{Path: c.absolute(beforeWildcards(path)), Deep: t.Deep})
+		j.secret(&d, c, shell.File{Path: c.absolute(j.expanded(beforeWildcards(path))), Deep: t.Deep})
 	}
 	return d
+}
+
+// expanded is a path as a tool may read it: with the home folder for a tilde, and
+// "" when it may mean something else again.
+func (j Judge) expanded(path string) string {
+	rest, tilde := strings.CutPrefix(path, "~")
+	switch {
+	case strings.ContainsAny(path, "$%") || strings.Contains(path, "://"):
+		return ""
+	case !tilde:
+		return path
+	case j.Home == "" || rest != "" && !strings.HasPrefix(filepath.ToSlash(rest), "/"):
+		return ""
+	default:
+		return filepath.Join(j.Home, rest)
+	}
 }
 
 // secret makes a judgement risky when a file that is read holds secrets.

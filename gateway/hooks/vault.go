@@ -55,6 +55,8 @@ func (v vault) secret(path string, deep bool) string {
 	switch {
 	case strings.HasPrefix(slashed, "/proc/") && (strings.HasSuffix(slashed, "/environ") || strings.HasSuffix(slashed, "/mem")):
 		return "what a running program keeps in its memory"
+	case strings.HasPrefix(slashed, "/proc/") && slices.ContainsFunc(strings.Split(slashed, "/"), func(part string) bool { return part == "root" || part == "cwd" || part == "fd" }):
+		return "a file by way of a running program"
 	case deep && (slashed == "/" || slashed == "/proc" || strings.HasPrefix(slashed, "/proc/")):
 		return "the whole machine"
 	}
@@ -83,7 +85,8 @@ func matches(patterns []string, name string) bool {
 }
 
 // within reports whether path is dir or lies below it.
+// Letters count the same in either case: on some disks they are.
 func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
+	rel, err := filepath.Rel(strings.ToLower(dir), strings.ToLower(path))
 	return err == nil && filepath.IsLocal(rel)
 }
