@@ -19,7 +19,7 @@ type Schema struct {
 
 // validationPatience is how long one validation may take. Patterns are matched in
 // linear time (RE2); this is for what schemas can do without them.
-const validationPatience = 2 * time.Second
+const validationPatience = 500 * time.Millisecond
 
 // errTooLong is what ends a validation that takes too long.
 var errTooLong = errors.New("the validation takes too long")

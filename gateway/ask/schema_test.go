@@ -152,29 +152,38 @@ func TestSchemasThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestHostileSchemasEnd has schemas that would take for ever.
+// TestHostileSchemasEnd has a schema that would take for ever, in each of the ways
+// that drafts have of pointing into themselves.
 func TestHostileSchemasEnd(t *testing.T) {
-	var doubling strings.Builder
-	doubling.WriteString(`{"type":"object","$ref":"#/$defs/a0","$defs":{`)
-	for i := range 60 {
-		fmt.Fprintf(&doubling, `"a%d":{"anyOf":[{"$ref":"#/$defs/a%d"},{"$ref":"#/$defs/a%d"}]},`, i, i+1, i+1)
+	for name, draft := range map[string]string{"2020-12": "https://json-schema.org/draft/2020-12/schema", "2019-09": "https://json-schema.org/draft/2019-09/schema", "draft-07": "http://json-schema.org/draft-07/schema#", "draft-04": "http://json-schema.org/draft-04/schema#"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var doubling strings.Builder
+			fmt.Fprintf(&doubling, `{"$schema":%q,"type":"object","allOf":[{"$ref":"#/definitions/a0"}],"definitions":{`, draft)
+			for i := range 60 {
+				fmt.Fprintf(&doubling, `"a%d":{"anyOf":[{"$ref":"#/definitions/a%d"},{"$ref":"#/definitions/a%d"}]},`, i, i+1, i+1)
+			}
+			doubling.WriteString(`"a60":{"required":["x"]}}}`)
+			s, err := CompileSchema([]byte(doubling.String()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			begun := time.Now()
+			if err := s.Validate(map[string]any{}); !errors.Is(err, errTooLong) || time.Since(begun) > 20*validationPatience {
+				t.Errorf("2^60 ways ended with %v after %s", err, time.Since(begun))
+			}
+		})
 	}
-	doubling.WriteString(`"a60":{"required":["x"]}}}`)
-	s, err := CompileSchema([]byte(doubling.String()))
+}
+
+func TestPatternsDoNotBacktrack(t *testing.T) {
+	s, err := CompileSchema([]byte(`{"properties":{"a":{"pattern":"^(a+)+$"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	begun := time.Now()
-	if err := s.Validate(map[string]any{}); !errors.Is(err, errTooLong) || time.Since(begun) > 5*validationPatience {
-		t.Errorf("2^60 ways ended with %v after %s", err, time.Since(begun))
-	}
-	s, err = CompileSchema([]byte(`{"properties":{"a":{"pattern":"^(a+)+$"}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	begun = time.Now()
-	if err := s.Validate(map[string]any{"a": strings.Repeat("a", 100_000) + "!"}); err == nil || time.Since(begun) > 5*validationPatience {
-		t.Errorf("a pattern that backtracks elsewhere ended with %v after %s", err, time.Since(begun))
+	if err := s.Validate(map[string]any{"a": strings.Repeat("a", 100_000) + "!"}); err == nil || time.Since(begun) > 20*validationPatience {
+		t.Errorf("it ended with %v after %s", err, time.Since(begun))
 	}
 }
 
