@@ -43,10 +43,6 @@ var litellmPrefixes = union(set(knownProviders...), set(
 // model's name.
 func IsProviderPrefix(name string) bool { return litellmPrefixes[name] }
 
-// addressless are the prefixes whose endpoint is the user's own.
-var addressless = set("hosted_vllm", "vllm", "azure", "azure_ai", "openai_like", "custom_openai", "litellm_proxy",
-	"llamafile", "infinity", "xinference", "databricks", "docker_model_runner")
-
 // litellmSections are top-level keys of a LiteLLM configuration without a
 // meaning here.
 var litellmSections = set(

@@ -204,16 +204,16 @@ func (f Field) Value(typed string) (json.RawMessage, error) {
 		}
 		return nil, nil
 	}
-	raw := json.RawMessage(typed)
-	if f.Kind == Text {
-		quoted, err := json.Marshal(typed)
-		if err != nil {
-			return nil, err
+	var value any = typed
+	if f.Kind != Text {
+		n, err := strconv.ParseFloat(typed, 64)
+		if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
+			return nil, errors.New("it must be a number")
 		}
-		raw = quoted
-	} else if n, err := strconv.ParseFloat(typed, 64); err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
-		return nil, errors.New("it must be a number")
-	} else if raw, err = json.Marshal(n); err != nil {
+		value = n
+	}
+	raw, err := json.Marshal(value)
+	if err != nil {
 		return nil, err
 	}
 	return raw, f.check(gjson.ParseBytes(raw))

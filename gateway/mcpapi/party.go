@@ -1,5 +1,7 @@
 package mcpapi
 
+//lint:file-ignore SA1019 MCP 2026-07-28 deprecates roots, sampling and logging; clients in use have them all the same.
+
 import (
 	"context"
 	"crypto/rand"

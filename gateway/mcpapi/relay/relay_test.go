@@ -37,6 +37,12 @@ func (e end) send(line string) {
 	}
 }
 
+// sendSoon sends a line that nobody reads yet. One that is not sent is missed by
+// whoever expects it.
+func (e end) sendSoon(line string) {
+	go func() { _, _ = io.WriteString(e.out, line+"\n") }()
+}
+
 func (e end) read() gjson.Result {
 	e.t.Helper()
 	line, err := e.in.ReadString('\n')
@@ -161,7 +167,7 @@ func TestAnotherGateway(t *testing.T) {
 		t.Errorf("the call in flight was answered with %s", got.Raw)
 	}
 
-	go r.client.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"next"}}`)
+	r.client.sendSoon(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"next"}}`)
 	second := r.gateway()
 	second.expect(initialize)
 	second.expect(initialized)
@@ -213,7 +219,7 @@ func TestNoGateway(t *testing.T) {
 		r.client.send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 		got = r.client.read()
 	}
-	go r.client.send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+	r.client.sendSoon(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 	r.gateway().expect(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 }
 
