@@ -232,14 +232,14 @@ func TestOwnTools(t *testing.T) {
 	if answer.Get("content").Str == "" || answer.Get("rounds").Int() < 2 || len(answer.Get("used_tools").Array()) == 0 || len(answer.Get("plan").Array()) == 0 {
 		t.Errorf("the answer is %s", answer.Raw)
 	}
-	close(told)
 	var words []string
-	for w := range told {
-		words = append(words, w)
-	}
-	if all := strings.Join(words, "\n"); !strings.Contains(all, "waits for approval") || !strings.Contains(all, "asking the model") {
-		t.Errorf("told was %q", words)
-	}
+	d.await(t, "word of the model and of the person who is asked", func() bool {
+		for len(told) > 0 {
+			words = append(words, <-told)
+		}
+		all := strings.Join(words, "\n")
+		return strings.Contains(all, "waits for approval") && strings.Contains(all, "asking the model")
+	})
 	if plan := gjson.Get(textOf(t, call("gpt6_plan", map[string]any{})), "plan"); plan.Raw != answer.Get("plan").Raw {
 		t.Errorf("the plan is %s, not %s", plan.Raw, answer.Get("plan").Raw)
 	}
