@@ -107,6 +107,8 @@ type Call struct {
 	PlanStep  string
 	Name      string // as the model or client wrote it
 	Arguments string // JSON text as it came
+	// Meta is what the client has in _meta, for the server: a JSON object. May be nil.
+	Meta json.RawMessage
 	// Fitted says that the arguments follow what a model was offered of the tool
 	// (tools.Entry.Function) rather than the server's own schema.
 	Fitted bool
@@ -337,7 +339,7 @@ func denial(d approvals.Decision) string {
 func (c *Caller) execute(ctx context.Context, call Call, r *Result) {
 	began := time.Now()
 	result, err := c.opts.Servers.Call(ctx, servers.Call{
-		Server: r.Server, Tool: r.Tool, Arguments: r.Arguments, OnProgress: call.OnProgress,
+		Server: r.Server, Tool: r.Tool, Arguments: r.Arguments, Meta: call.Meta, OnProgress: call.OnProgress,
 		OnLog: call.OnLog, LogLevel: call.LogLevel, Client: call.Answerer, Party: cmp.Or(call.Party, call.Run),
 		ID: call.ID, Run: call.Run, Door: call.Door, Program: call.Client,
 	})

@@ -279,6 +279,39 @@ func TestBothErasListAndCall(t *testing.T) {
 	}
 }
 
+// TestMetaIsPassedOn: what a client has in _meta goes to the server with its call,
+// but for what it says of its own connection.
+func TestMetaIsPassedOn(t *testing.T) {
+	const own = `"traceparent":"00-1","vendor.example/x":{"a":[1,"b"]}`
+	for _, test := range []struct{ name, meta, want string }{
+		{"initialize", `,"_meta":{"progressToken":7,` + own + `}`, `{` + own + `}`},
+		{"initialize, nothing but the token", `,"_meta":{"progressToken":7}`, ""},
+		{"initialize, nothing", "", ""},
+		{"stateless", strings.Replace(modern, `{`, `{`+own+`,`, 1), `{` + own + `}`},
+		{"stateless, nothing of its own", modern, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRig(t)
+			var got string
+			answer := r.call
+			r.call = func(ctx context.Context, call servers.Call) (*servers.Result, error) {
+				got = string(call.Meta)
+				return answer(ctx, call)
+			}
+			c := r.connect(mcpapi.Client{})
+			if strings.HasPrefix(test.name, "initialize") {
+				c.initialize()
+			}
+			if result := c.ask(call(1, "fs__read_it", test.meta)).Get("result"); result.Get("content.0.text").Str != "ran read_it" {
+				t.Fatalf("answered %s", result.Raw)
+			}
+			if got != test.want {
+				t.Errorf("the server is given _meta %s, not %s", got, test.want)
+			}
+		})
+	}
+}
+
 func TestFaultsAreTold(t *testing.T) {
 	r := newRig(t)
 	r.approver = approvals.DenyAll{}

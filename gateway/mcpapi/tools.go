@@ -4,8 +4,10 @@ package mcpapi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -59,13 +61,30 @@ func (s *service) runTool(ctx context.Context, e *errand, req *mcp.CallToolReque
 	defer bar.end()
 	result := caller.Call(ctx, calls.Call{
 		ID: e.call, Door: "mcp", Client: e.peer.program, Session: e.peer.session, CWD: s.who.CWD,
-		Name: name, Arguments: string(req.Params.Arguments),
+		Name: name, Arguments: string(req.Params.Arguments), Meta: forServer(req.Params.Meta),
 		OnWaiting:  bar.waiting,
 		OnRunning:  func(approvals.Decision) { bar.running() },
 		OnProgress: bar.progress,
 		OnLog:      e.log, LogLevel: logLevel(req), Answerer: e.party, Party: e.party.name,
 	})
 	return toolAnswer(req, result)
+}
+
+// forServer is what a client has in _meta that is for the server, too: all but what
+// it says of its own connection to us. It is nil when there is nothing.
+func forServer(meta mcp.Meta) raw {
+	meta = maps.Clone(meta)
+	for _, ours := range []string{"progressToken", mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities, mcp.MetaKeyLogLevel} {
+		delete(meta, ours)
+	}
+	if len(meta) == 0 {
+		return nil
+	}
+	body, err := json.Marshal(meta)
+	if err != nil { // it was JSON a moment ago
+		return nil
+	}
+	return body
 }
 
 // logLevel is the least grave level of messages that a request of the stateless

@@ -29,7 +29,7 @@ func (s *server) call(ctx context.Context, call Call) (*Result, error) {
 		return nil, fmt.Errorf("calling tool %q of server %q: the arguments are not a JSON object", call.Tool, s.name)
 	}
 	raw, err := s.ask(ctx, asking{
-		method: "tools/call", call: call, params: params{name: call.Tool, arguments: call.Arguments, progress: true},
+		method: "tools/call", call: call, params: params{name: call.Tool, arguments: call.Arguments, given: call.Meta, progress: true},
 	})
 	if err != nil {
 		return nil, err

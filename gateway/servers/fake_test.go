@@ -270,6 +270,9 @@ func (f *fake) call(req request) {
 	switch req.Params.Name {
 	case "echo":
 		f.answer(req, fmt.Sprintf(`{"content":[{"type":"text","text":%q}],"isError":false,"vendor":{"kept":1e2}}`, req.Params.Arguments))
+	case "line": // the request, as it came
+		text, _ := json.Marshal(string(f.line))
+		f.answer(req, fmt.Sprintf(`{"content":[{"type":"text","text":%s}]}`, text))
 	case "pid":
 		f.answer(req, fmt.Sprintf(`{"content":[{"type":"text","text":"%d"}]}`, os.Getpid()))
 	case "env":

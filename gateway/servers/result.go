@@ -15,6 +15,7 @@ type Call struct {
 	Server     string
 	Tool       string          // the server's own name of it
 	Arguments  json.RawMessage // a JSON object; empty means {}
+	Meta       json.RawMessage // what the caller has in _meta, a JSON object; what we say there ourselves goes before it. May be nil
 	OnProgress func(Progress)  // called in order, possibly after Call returned; nil: progress only extends the time-out
 
 	// ID names the call in the record, and Run, Door and Program whose it is; they

@@ -168,6 +168,7 @@ type params struct {
 	name       string          // of the tool; empty for tools/list
 	definition json.RawMessage // of the tool, as the server sent it; or nil
 	arguments  json.RawMessage // a JSON object
+	given      json.RawMessage // what the caller has in _meta; or nil
 	cursor     string
 	again      repetition
 	flight     int64          // that the request is sent for; or zero
@@ -188,6 +189,9 @@ func (p params) encode(id int64) (json.RawMessage, error) {
 	if p.body != nil {
 		meta = appendMeta(meta, gjson.GetBytes(p.body, "_meta"))
 		writeBody(&b, p.body)
+	}
+	if p.given != nil {
+		meta = appendMeta(meta, gjson.ParseBytes(p.given))
 	}
 	if p.name != "" {
 		writeMember(&b, "name", p.name)
