@@ -15,11 +15,44 @@ const keepAlive = 10 * time.Second
 // writePatience is how long a client may stop reading before it is given up.
 const writePatience = time.Minute
 
-// eventWriter writes server-sent events. The headers go out with the first
-// event, or after keepAlive, whichever comes first.
+// wire is how a streamed answer looks on the wire. Its methods add to a buffer,
+// and are called by one goroutine at a time.
+type wire interface {
+	ContentType() string
+	// Event adds what a client gets for one event of the loop's stream.
+	Event(buffer, payload []byte) []byte
+	// Waiting adds what tells the client that we are still there.
+	Waiting(buffer []byte) []byte
+	// End adds what ends a stream that went well, Failure one that broke.
+	End(buffer []byte) []byte
+	Failure(buffer []byte, err *models.Error) []byte
+}
+
+// serverSent is OpenAI's wire: server-sent events.
+type serverSent struct{}
+
+func (serverSent) ContentType() string { return "text/event-stream" }
+
+// Event adds an event. Line breaks would end its data.
+func (serverSent) Event(buffer, payload []byte) []byte {
+	return append(append(append(buffer, "data: "...), models.OneLine(payload)...), "\n\n"...)
+}
+
+func (serverSent) Waiting(buffer []byte) []byte { return append(buffer, ": waiting\n\n"...) }
+
+func (serverSent) End(buffer []byte) []byte { return append(buffer, "data: [DONE]\n\n"...) }
+
+func (s serverSent) Failure(buffer []byte, err *models.Error) []byte {
+	return s.Event(buffer, err.JSON())
+}
+
+// eventWriter writes a streamed answer. The headers go out with the first event,
+// or after keepAlive, whichever comes first.
 type eventWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
+	wire    wire
+	refuse  func(*models.Error) // answers in the place of a stream that has not begun
 
 	mu     sync.Mutex // guards the fields below and all writing
 	begun  bool
@@ -30,8 +63,8 @@ type eventWriter struct {
 	buffer []byte
 }
 
-func newEventWriter(w http.ResponseWriter) *eventWriter {
-	e := &eventWriter{w: w, control: http.NewResponseController(w), last: time.Now()}
+func newEventWriter(w http.ResponseWriter, on wire, refuse func(*models.Error)) *eventWriter {
+	e := &eventWriter{w: w, control: http.NewResponseController(w), wire: on, refuse: refuse, last: time.Now()}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.timer = time.AfterFunc(keepAlive, e.comment)
@@ -51,13 +84,8 @@ func (e *eventWriter) Begin(header http.Header) {
 func (e *eventWriter) Data(payload []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.takeLocked(payload)
+	e.buffer = e.wire.Event(e.buffer, payload)
 	return nil
-}
-
-// takeLocked adds an event. Line breaks would end its data.
-func (e *eventWriter) takeLocked(payload []byte) {
-	e.buffer = append(append(append(e.buffer, "data: "...), models.OneLine(payload)...), "\n\n"...)
 }
 
 // Flush sends what Data has taken; see loop.Sink.
@@ -91,7 +119,7 @@ func (e *eventWriter) beginLocked() {
 	}
 	e.begun = true
 	header := e.w.Header()
-	header.Set("Content-Type", "text/event-stream")
+	header.Set("Content-Type", e.wire.ContentType())
 	header.Set("Cache-Control", "no-cache")
 	header.Set("X-Accel-Buffering", "no")
 	e.w.WriteHeader(http.StatusOK)
@@ -108,7 +136,7 @@ func (e *eventWriter) comment() {
 		e.timer.Reset(keepAlive - silent)
 		return
 	}
-	e.buffer = append(e.buffer, ": waiting\n\n"...)
+	e.buffer = e.wire.Waiting(e.buffer)
 	if e.flushLocked() == nil {
 		e.timer.Reset(keepAlive)
 	}
@@ -118,22 +146,22 @@ func (e *eventWriter) comment() {
 func (e *eventWriter) done() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.buffer = append(e.buffer, "data: [DONE]\n\n"...)
+	e.buffer = e.wire.End(e.buffer)
 	_ = e.flushLocked() // a client that has gone cannot be told
 }
 
 // fail ends a stream that broke: as an error reply when nothing has been sent,
-// else as an event, without [DONE].
+// else in the stream.
 func (e *eventWriter) fail(err *models.Error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.begun {
 		e.ended = true
 		e.w.Header().Del("Cache-Control")
-		writeError(e.w, err)
+		e.refuse(err)
 		return
 	}
-	e.takeLocked(err.JSON())
+	e.buffer = e.wire.Failure(e.buffer, err)
 	_ = e.flushLocked() // a client that has gone cannot be told
 }
 

@@ -17,11 +17,11 @@ import (
 func (h *Handler) guard(w http.ResponseWriter, r *http.Request) bool {
 	s := h.opts.Settings()
 	if !hostAllowed(r.Host, s) {
-		refuse(w, http.StatusForbidden, "the Host of this request is not answered; gateway.allowed_hosts lists further names")
+		shut(w, r, http.StatusForbidden, "the Host of this request is not answered; gateway.allowed_hosts lists further names")
 		return false
 	}
 	if !originAllowed(w, r, s) {
-		refuse(w, http.StatusForbidden, "requests from this web page are not answered; gateway.cors_origins lists the pages that may")
+		shut(w, r, http.StatusForbidden, "requests from this web page are not answered; gateway.cors_origins lists the pages that may")
 		return false
 	}
 	if preflight(r) {
@@ -40,20 +40,20 @@ func (h *Handler) guard(w http.ResponseWriter, r *http.Request) bool {
 	key, err := s.Key()
 	if err != nil {
 		w.Header().Set("Retry-After", "5")
-		refuse(w, http.StatusServiceUnavailable, err.Error())
+		shut(w, r, http.StatusServiceUnavailable, err.Error())
 		return false
 	}
 	if !authorized(r, key) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		refuse(w, http.StatusUnauthorized, "this endpoint needs the header \"Authorization: Bearer KEY\" with Pointsman's key; `pointsman keys` tells where it is kept")
+		shut(w, r, http.StatusUnauthorized, "this endpoint needs the header \"Authorization: Bearer KEY\" with Pointsman's key; `pointsman keys` tells where it is kept")
 		return false
 	}
 	return true
 }
 
-func refuse(w http.ResponseWriter, status int, message string) {
+func shut(w http.ResponseWriter, r *http.Request, status int, message string) {
 	w.Header().Set("Connection", "close") // its body stays unread
-	writeError(w, &models.Error{Code: models.AuthFailed, Status: status, Message: message})
+	refuse(w, r, &models.Error{Code: models.AuthFailed, Status: status, Message: message})
 }
 
 // hostAllowed reports whether a Host names this machine's loopback, the address

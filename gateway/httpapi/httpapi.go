@@ -21,6 +21,7 @@ import (
 
 	"pointsman/gateway/loop"
 	"pointsman/gateway/models"
+	"pointsman/gateway/ollama"
 	"pointsman/gateway/servers/diagnostics"
 )
 
@@ -75,21 +76,12 @@ type Handler struct {
 
 // New returns the door's handler.
 func New(opts Options) *Handler {
-	if opts.Door == "" {
-		opts.Door = "http"
-	}
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
-	}
-	h := &Handler{opts: opts, mux: http.NewServeMux()}
-	h.handle("/health", http.MethodGet, h.health)
-	h.handle("/v1/models", http.MethodGet, h.models)
-	h.handle("/v1/models/{id...}", http.MethodGet, h.model)
+	opts.Door = cmp.Or(opts.Door, "http")
+	h := newHandler(opts)
 	h.handle("/v1/status", http.MethodGet, h.status)
 	if opts.Diagnostics != nil {
 		h.handle("/v1/diagnostics", http.MethodGet, h.diagnostics)
 	}
-	h.handle("/v1/chat/completions", http.MethodPost, h.chat)
 	if opts.Ask != nil {
 		h.handle("/v1/ask", http.MethodPost, h.ask)
 	}
@@ -99,10 +91,25 @@ func New(opts Options) *Handler {
 	if opts.MCP != nil {
 		h.mux.Handle("/mcp", opts.MCP)
 	}
-	h.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		writeError(w, &models.Error{Code: models.InvalidRequest, Status: http.StatusNotFound, Message: fmt.Sprintf("there is nothing at %s", r.URL.Path)})
-	})
 	return h
+}
+
+// newHandler returns a handler with the routes that every door has.
+func newHandler(opts Options) *Handler {
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	h := &Handler{opts: opts, mux: http.NewServeMux()}
+	h.handle("/health", http.MethodGet, h.health)
+	h.handle("/v1/models", http.MethodGet, h.models)
+	h.handle("/v1/models/{id...}", http.MethodGet, h.model)
+	h.handle("/v1/chat/completions", http.MethodPost, h.chat)
+	h.mux.HandleFunc("/", nothing)
+	return h
+}
+
+func nothing(w http.ResponseWriter, r *http.Request) {
+	refuse(w, r, &models.Error{Code: models.InvalidRequest, Status: http.StatusNotFound, Message: fmt.Sprintf("there is nothing at %s", r.URL.Path)})
 }
 
 // handle serves one method of a path, and says which one to anybody else.
@@ -110,7 +117,7 @@ func (h *Handler) handle(path, method string, serve http.HandlerFunc) {
 	h.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != method && !(method == http.MethodGet && r.Method == http.MethodHead) {
 			w.Header().Set("Allow", method)
-			writeError(w, &models.Error{
+			refuse(w, r, &models.Error{
 				Code: models.InvalidRequest, Status: http.StatusMethodNotAllowed,
 				Message: fmt.Sprintf("%s takes %s, not %s", path, method, r.Method),
 			})
@@ -122,7 +129,7 @@ func (h *Handler) handle(path, method string, serve http.HandlerFunc) {
 
 // ServeHTTP guards the door and serves the request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer h.recovered(func(e *models.Error) { writeError(w, e) })
+	defer h.recovered(func(e *models.Error) { refuse(w, r, e) })
 	r.URL.Path = cleanPath(r.URL.Path)
 	if !h.opts.Trusted && !h.guard(w, r) {
 		return
@@ -223,16 +230,31 @@ func (h *Handler) models(w http.ResponseWriter, _ *http.Request) {
 
 func (h *Handler) model(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
-	for _, info := range h.opts.Models().List() {
-		if info.ID == id || slices.Contains(info.Aliases, id) {
-			writeJSON(w, http.StatusOK, h.object(info))
-			return
+	if info := h.info(id); info != nil {
+		writeJSON(w, http.StatusOK, h.object(*info))
+		return
+	}
+	writeError(w, h.noModel(id))
+}
+
+// info describes a model that can be asked for, by its id or an alias; nil when
+// there is none of that name.
+func (h *Handler) info(name string) *models.Info {
+	list := h.opts.Models().List()
+	for i, info := range list {
+		if info.ID == name || slices.Contains(info.Aliases, name) {
+			return &list[i]
 		}
 	}
-	writeError(w, &models.Error{
+	return nil
+}
+
+// noModel is what is answered of a model that nobody has.
+func (h *Handler) noModel(name string) *models.Error {
+	return &models.Error{
 		Code: models.InvalidRequest, Status: http.StatusNotFound, Param: "model",
-		Message: (&models.UnknownModelError{Name: id, Known: h.opts.Models().Names()}).Error(),
-	})
+		Message: (&models.UnknownModelError{Name: name, Known: h.opts.Models().Names()}).Error(),
+	}
 }
 
 // chat serves POST /v1/chat/completions.
@@ -256,7 +278,7 @@ func (h *Handler) chat(w http.ResponseWriter, r *http.Request) {
 		h.plain(w, r, req)
 		return
 	}
-	h.stream(w, r, req)
+	h.stream(w, r, req, serverSent{})
 }
 
 // bodyPatience is how long a client may take to send its request.
@@ -340,19 +362,26 @@ func named(name string) string {
 }
 
 func (h *Handler) plain(w http.ResponseWriter, r *http.Request, req loop.Request) {
+	if reply, ok := h.run(w, r, req); ok {
+		writeRaw(w, http.StatusOK, reply)
+	}
+}
+
+// run returns the plain answer of a run, or tells the client why there is none.
+func (h *Handler) run(w http.ResponseWriter, r *http.Request, req loop.Request) (reply []byte, ok bool) {
 	result, err := h.opts.Runner.Run(r.Context(), req)
 	if err != nil {
-		writeError(w, models.AsError(err)) // also when we shut down; a client that has gone cannot be told
-		return
+		refuse(w, r, models.AsError(err)) // also when we shut down; a client that has gone cannot be told
+		return nil, false
 	}
 	passHeaders(w.Header(), result.Header)
 	w.Header().Set("X-Pointsman-Run", req.Run)
-	writeRaw(w, http.StatusOK, result.Reply)
+	return result.Reply, true
 }
 
-func (h *Handler) stream(w http.ResponseWriter, r *http.Request, req loop.Request) {
+func (h *Handler) stream(w http.ResponseWriter, r *http.Request, req loop.Request, on wire) {
 	w.Header().Set("X-Pointsman-Run", req.Run)
-	sink := newEventWriter(w)
+	sink := newEventWriter(w, on, func(e *models.Error) { refuse(w, r, e) })
 	defer sink.close()
 	defer h.recovered(sink.fail)
 	req.Stream = sink
@@ -392,4 +421,14 @@ func writeRaw(w http.ResponseWriter, status int, data []byte) {
 func writeError(w http.ResponseWriter, e *models.Error) {
 	setRetryAfter(w.Header(), e.RetryAfter)
 	writeRaw(w, e.Status, e.JSON())
+}
+
+// refuse writes an error as the API has it that the request's path is of.
+func refuse(w http.ResponseWriter, r *http.Request, e *models.Error) {
+	if !strings.HasPrefix(r.URL.Path, ollamaPrefix) {
+		writeError(w, e)
+		return
+	}
+	setRetryAfter(w.Header(), e.RetryAfter)
+	writeRaw(w, e.Status, ollama.ErrorJSON(e.Message))
 }

@@ -34,6 +34,7 @@ type Deployment struct {
 	place     int                  // among the deployments of its group that are its like
 	limits    limits               // with router_settings.enable_pre_call_checks alone
 	window    int64                // tokens of context; zero: not known
+	vision    bool                 // it is said to take images
 	health    *health
 	ownTime   time.Duration // what one request may take; zero: what is left
 	ownStream time.Duration // … of a stream, until it begins
@@ -115,6 +116,7 @@ func (r *Router) fromModelList(entry config.Deployment) (*Deployment, error) {
 	if n := maxInput(entry.ModelInfo); n > 0 {
 		d.window = n
 	}
+	d.vision, _ = entry.ModelInfo["supports_vision"].(bool)
 	if p.APIKey != "" {
 		d.key = p.APIKey
 	}

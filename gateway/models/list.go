@@ -20,6 +20,7 @@ type Info struct {
 	config.CatalogueModel
 	OwnedBy    string
 	Capability bool // a model_list name rather than a model
+	Vision     bool // each of its deployments is said to take images (model_info.supports_vision)
 }
 
 // List returns every model that can be asked for: the model_list names, the
@@ -37,7 +38,7 @@ func (r *Router) List() []Info {
 		if strings.Contains(d.ModelName, "*") { // a pattern, which names no model
 			continue
 		}
-		add(Info{CatalogueModel: config.CatalogueModel{ID: d.ModelName, Label: r.cfg.Capabilities[d.ModelName]}, OwnedBy: "pointsman", Capability: true})
+		add(r.groupInfo(d.ModelName))
 	}
 	for _, m := range r.catalogue.models {
 		if m.Provider == DemoProvider && r.demo == nil {
@@ -60,6 +61,22 @@ func (r *Router) List() []Info {
 		add(Info{CatalogueModel: config.CatalogueModel{ID: id}, OwnedBy: r.discovered[id]})
 	}
 	return list
+}
+
+// groupInfo describes a name of model_list by what each of its deployments takes.
+func (r *Router) groupInfo(name string) Info {
+	info := Info{CatalogueModel: config.CatalogueModel{ID: name, Label: r.cfg.Capabilities[name]}, OwnedBy: "pointsman", Capability: true, Vision: true}
+	var window int64
+	for i, d := range r.groups[name].Deployments {
+		info.Vision = info.Vision && d.vision
+		if i == 0 || d.window < window { // one whose window is not known makes that of all unknown
+			window = d.window
+		}
+	}
+	if window > 0 {
+		info.ContextWindow = &window
+	}
+	return info
 }
 
 // Names returns the ids of List.
