@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -192,6 +193,69 @@ func TestSandboxRules(t *testing.T) {
 	}
 }
 
+// The system's settings are root's to write, but not a confined server's of root.
+func TestSandboxKeepsTheSystem(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root could write them")
+	}
+	r := newRoom(t)
+	const line = "find /proc/sys/kernel /proc/self /sys/kernel -maxdepth 2 -type f -writable | grep ."
+	for name, write := range map[string][]string{"nothing is opened": nil, "all is opened": {"/"}} {
+		t.Run(name, func(t *testing.T) {
+			r.t = t
+			box := r.host(&config.Sandbox{Enabled: true, Filesystem: config.SandboxFilesystem{AllowWrite: write}}, nil)
+			if got := box.sh(line); !strings.HasPrefix(got, "failed") {
+				t.Errorf("it may write %s", got)
+			}
+		})
+	}
+}
+
+// What the process of this program has open is not the server's.
+func TestSandboxInheritsNoFiles(t *testing.T) {
+	r := newRoom(t)
+	fd, err := syscall.Open(r.own, syscall.O_RDONLY|syscall.O_DIRECTORY, 0) // as a parent may have left it open to us
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(fd)
+	line := fmt.Sprintf("cat /proc/self/fd/%d/config.yaml", fd)
+	for name, box := range map[string]*config.Sandbox{"confined": {Enabled: true}, "unconfined": nil} {
+		t.Run(name, func(t *testing.T) {
+			r.t = t
+			if got := r.host(box, nil).sh(line); !strings.Contains(got, "failed") || strings.Contains(got, "sk-") {
+				t.Errorf("%s prints %s", line, got)
+			}
+		})
+	}
+}
+
+// The variables of an entry are the server's, and not bwrap's, which is not
+// confined: they could have it load a library that the server has written.
+func TestSandboxVariables(t *testing.T) {
+	r := newRoom(t)
+	debug := filepath.Join(r.home, "debug")
+	box := r.host(&config.Sandbox{Enabled: true}, func(e *config.MCPServer) {
+		e.Env["LD_DEBUG"], e.Env["LD_DEBUG_OUTPUT"] = "libs", config.Secret(debug)
+		e.Env["TOKEN"] = "sk-token\nof two lines"
+	})
+	if got := box.sh("echo \"$TOKEN\"; echo \"$LD_DEBUG\""); !strings.Contains(got, "sk-token\nof two lines\nlibs") {
+		t.Errorf("it has %q", got)
+	}
+	if left, _ := filepath.Glob(debug + ".*"); len(left) > 0 {
+		t.Errorf("they were bwrap's: it has written %s", left)
+	}
+	pid := box.status("fake").Live.PID
+	if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err != nil || strings.Contains(string(line), "sk-token") {
+		t.Errorf("its command line is %q, %v", line, err)
+	}
+	box.stop()
+	box = r.host(&config.Sandbox{Enabled: true}, func(e *config.MCPServer) { e.Env["X"] = "a\x00--bind\x00/\x00/" })
+	if got := box.awaitState("fake", servers.Failed).Live.Error; !strings.Contains(got, "null character") {
+		t.Errorf("the error says %s", got)
+	}
+}
+
 // What lies where a server has folders of its own, and is hidden besides, is not
 // shown because an argument names it, or because its folder is opened.
 func TestSandboxShowsNothingHidden(t *testing.T) {
@@ -358,6 +422,20 @@ func TestSandboxWithoutItsTool(t *testing.T) {
 		"fake": {Command: self(t), Env: map[string]config.Secret{fakeMode: "normal"}, Sandbox: &config.Sandbox{Enabled: true}},
 	})
 	if got := h.awaitState("fake", servers.Failed).Live.Error; !strings.Contains(got, "bubblewrap") || !strings.Contains(got, "not started") {
+		t.Errorf("the error says %s", got)
+	}
+}
+
+// What confines a server is not something that it may have written.
+func TestSandboxDoesNotTrustWhatIsConfined(t *testing.T) {
+	r := newRoom(t)
+	r.write("project/bwrap", "#!/bin/sh\nexec ./server\n")
+	if err := os.Chmod(r.project+"/bwrap", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", r.project+":"+os.Getenv("PATH"))
+	box := r.host(&config.Sandbox{Enabled: true}, func(e *config.MCPServer) { e.Cwd = r.project })
+	if got := box.awaitState("fake", servers.Failed).Live.Error; !strings.Contains(got, "bwrap") || !strings.Contains(got, "may write") {
 		t.Errorf("the error says %s", got)
 	}
 }

@@ -150,6 +150,7 @@ func (s *server) startStdio(ctx context.Context, sess *session) (mcp.Connection,
 	}
 	watch, err := watchHidden(hidden)
 	if err != nil {
+		closeAll(cmd.ExtraFiles)
 		return nil, err
 	}
 	follow := func(stderr io.Reader) { s.stderr.follow(stderr, s.noteStderr(sess.id)) }

@@ -3,7 +3,10 @@
 package servers
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 
 	"pointsman/gateway/servers/sandbox"
@@ -11,6 +14,27 @@ import (
 
 // group is a process group, by the pid of its leader.
 type group struct{ pgid int }
+
+// keepFiles sees to it that what we start gets none of our open files but those it
+// is given. Go's own are kept from it in any case. Those that we were started with
+// are not, and a folder or a socket among them would lead out of a sandbox.
+func keepFiles() error {
+	dir, err := os.Open("/dev/fd")
+	if err != nil {
+		return fmt.Errorf("keeping our open files from it: %w", err)
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return fmt.Errorf("keeping our open files from it: %w", err)
+	}
+	for _, name := range names {
+		if fd, err := strconv.Atoi(name); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
+	return nil
+}
 
 // startGroup starts cmd as the leader of a new group.
 func startGroup(cmd *exec.Cmd) (group, error) {

@@ -13,6 +13,9 @@ import (
 // it is closed, also when we are killed, so Windows needs no guard process.
 type group struct{ job windows.Handle }
 
+// keepFiles has nothing to do: a process gets the handles that it is given.
+func keepFiles() error { return nil }
+
 // startGroup starts cmd, without a window, in a new job. It starts suspended,
 // so that it has no child before it is in the job.
 func startGroup(cmd *exec.Cmd) (group, error) {

@@ -36,15 +36,17 @@ type process struct {
 // startProcess starts cmd in a group of its own, known to the guard, its stderr
 // read by follow, which returns when it ends.
 func startProcess(cmd *exec.Cmd, guard *guard, follow func(stderr io.Reader)) (*process, error) {
+	defer closeAll(cmd.ExtraFiles)
+	if err := keepFiles(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
+	}
 	guard.start()
 	p := &process{cmd: cmd, guard: guard, told: func(string) {}, exited: make(chan struct{})}
 	theirs, err := p.openPipes()
 	if err == nil {
 		p.group, err = startGroup(cmd)
 	}
-	for _, f := range theirs {
-		f.Close()
-	}
+	closeAll(theirs)
 	if err != nil {
 		p.closePipes()
 		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
@@ -80,11 +82,11 @@ func (p *process) openPipes() (theirs []*os.File, err error) {
 	return theirs, err
 }
 
-func (p *process) closePipes() {
-	for _, f := range []*os.File{p.stdin, p.stdout, p.stderr} {
-		if f != nil {
-			f.Close() // a second close does nothing
-		}
+func (p *process) closePipes() { closeAll([]*os.File{p.stdin, p.stdout, p.stderr}) }
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close() // a second close does nothing, nor does that of none
 	}
 }
 

@@ -3,11 +3,14 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // cacheFolder is where a confined server sees its folder for caches.
@@ -30,23 +33,78 @@ func (b *Box) wrap(s *survey, cmd *exec.Cmd) error {
 	if b.rules.AllowOutbound && strings.Contains(os.Getenv("DBUS_SESSION_BUS_ADDRESS"), "abstract=") {
 		return errors.New("sandbox.network.allowOutbound: this session's D-Bus, and so the keychain, listens on an abstract socket, which whoever has the network can reach; start the session's bus with a path (unix:path=…), or do without the network")
 	}
+	tool := Real(b.tool)
+	for _, w := range s.write {
+		if w != "/" && within(tool, w) {
+			return fmt.Errorf("sandbox: %s, which is to confine it, is in %s, which it may write: it could have put it there; move it, or open less for writing", tool, w)
+		}
+	}
+	s.keep = append(s.keep, tool)
 	p := &plan{survey: s}
 	if err := p.lay(cmd); err != nil {
 		return err
 	}
 	b.fragile = p.fragile()
 	args := []string{
-		b.tool, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+		"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
 		"--die-with-parent", "--new-session", "--cap-drop", "ALL",
 	}
 	if !b.rules.AllowOutbound {
 		args = append(args, "--unshare-net")
 	}
 	args = append(args, p.mounts(b.denied)...)
-	args = append(args, "--bind", filepath.Join(b.private, "cache"), cacheFolder, "--chdir", cmd.Dir, "--", cmd.Path)
-	cmd.Args = append(args, cmd.Args[1:]...)
+	args = append(args, "--bind", filepath.Join(b.private, "cache"), cacheFolder, "--chdir", cmd.Dir)
+	args = append(args, variables(cmd)...)
+	file, err := argumentsFile(args)
+	if err != nil {
+		return err
+	}
+	cmd.ExtraFiles = []*os.File{file} // is file 3 in the process
+	cmd.Args = append([]string{b.tool, "--args", "3", "--", cmd.Path}, cmd.Args[1:]...)
 	cmd.Path = b.tool
 	return nil
+}
+
+// ownVariables is how our own variables begin, by which we find our processes.
+const ownVariables = "POINTSMAN_"
+
+// variables moves the command's environment into bwrap's arguments: bwrap is not
+// confined, and a variable such as LD_PRELOAD would have it run what a server may
+// have written.
+func variables(cmd *exec.Cmd) (args []string) {
+	var own []string
+	for _, pair := range cmd.Env {
+		name, value, _ := strings.Cut(pair, "=")
+		args = append(args, "--setenv", name, value)
+		if strings.HasPrefix(name, ownVariables) {
+			own = append(own, pair)
+		}
+	}
+	cmd.Env = own
+	return args
+}
+
+// argumentsFile returns a file in memory that bwrap reads arguments from. There
+// nobody sees them in the list of processes: variables hold secrets.
+func argumentsFile(args []string) (*os.File, error) {
+	for _, arg := range args {
+		if strings.Contains(arg, "\x00") { // would end this one and begin another
+			return nil, errors.New("sandbox: a variable or a path of the server has a null character in it; take it out")
+		}
+	}
+	fd, err := unix.MemfdCreate("arguments", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("making the file of bubblewrap's arguments: %w", err)
+	}
+	file := os.NewFile(uintptr(fd), "arguments")
+	_, err = file.WriteString(strings.Join(args, "\x00") + "\x00")
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("writing bubblewrap's arguments: %w", err), file.Close())
+	}
+	return file, nil
 }
 
 // area is a part of the tree that is shown in one way.
@@ -75,8 +133,9 @@ type plan struct {
 // lay decides how each hidden place is kept from the server.
 func (p *plan) lay(cmd *exec.Cmd) error {
 	p.shown = map[string]map[string]bool{}
-	if !slices.Contains(p.write, "/") {
-		p.areas = []area{{"/", readOnly}}
+	p.areas = []area{{"/", readOnly}}
+	if slices.Contains(p.write, "/") {
+		p.areas = []area{{"/sys", readOnly}} // the system's settings are no place on a disk
 	}
 	for _, dir := range []string{"/dev", "/proc", "/run", "/tmp"} {
 		p.areas = append(p.areas, area{dir, private})
@@ -236,8 +295,12 @@ func (p *plan) mounts(denied string) []string {
 // area shows a part of the tree.
 func (p *plan) area(a area) []string {
 	switch {
-	case a.path == "/dev" || a.path == "/proc":
-		return []string{"--" + a.path[1:], a.path}
+	case a.path == "/dev":
+		return []string{"--dev", "/dev"}
+	case a.path == "/proc" && os.Geteuid() == 0: // root's server is root outside, too, and could set the whole system's settings
+		return []string{"--proc", "/proc", "--remount-ro", "/proc"}
+	case a.path == "/proc":
+		return []string{"--proc", "/proc"}
 	case a.kind == private:
 		return []string{"--tmpfs", a.path}
 	case a.kind == writable:

@@ -104,7 +104,8 @@ func New(opts Options, server string, rules Rules) (*Box, error) {
 }
 
 // Confine makes cmd, which has an absolute Path and Dir and its whole Env, start
-// confined. The error names what of the rules cannot be followed.
+// confined. Its ExtraFiles are to be closed when it has started, or is not to be.
+// The error names what of the rules cannot be followed.
 func (b *Box) Confine(cmd *exec.Cmd) error {
 	s, err := b.survey(cmd)
 	if err != nil {
