@@ -45,8 +45,10 @@ func hookCopilot(t *testing.T, p *pointsman, prompt string, flags []string, env 
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	args := append([]string{"-p", string(p.fill(prompt, "hook")), "-s", "--no-color", "--no-ask-user", "--no-auto-update", "--disable-builtin-mcps", "-C", p.folder}, flags...)
 	h.cmd = exec.CommandContext(ctx, program, args...)
-	h.cmd.Env = offline(h.home, append(env, "POINTSMAN_HOME="+p.home, "GORACE=atexit_sleep_ms=0",
-		"COPILOT_PROVIDER_TYPE=openai", "COPILOT_PROVIDER_BASE_URL="+p.URL+"/v1", "COPILOT_PROVIDER_API_KEY=provider-key", "COPILOT_MODEL=scripted/test")...)
+	h.cmd.Env = offline(h.home, append([]string{
+		"POINTSMAN_HOME=" + p.home, "GORACE=atexit_sleep_ms=0",
+		"COPILOT_PROVIDER_TYPE=openai", "COPILOT_PROVIDER_BASE_URL=" + p.URL + "/v1", "COPILOT_PROVIDER_API_KEY=provider-key", "COPILOT_MODEL=scripted/test",
+	}, env...)...)
 	h.cmd.Stdout, h.cmd.Stderr = &h.out, &h.out
 	if err := h.cmd.Start(); err != nil {
 		t.Fatal(err)

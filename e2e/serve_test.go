@@ -235,9 +235,12 @@ func (p *pointsman) awaitServers(t *testing.T, n int) {
 }
 
 // journal returns the calls in the journal, newest first.
-func (p *pointsman) journal(t *testing.T) []gjson.Result {
+func (p *pointsman) journal(t *testing.T) []gjson.Result { return p.rows(t) }
+
+// rows are what the command line shows of the journal.
+func (p *pointsman) rows(t *testing.T, args ...string) []gjson.Result {
 	t.Helper()
-	out, code := p.cli(t, "journal", "--json")
+	out, code := p.cli(t, append([]string{"journal", "--json"}, args...)...)
 	expect(t, "the exit code of pointsman journal", code, 0)
 	var rows []gjson.Result
 	for line := range strings.Lines(out) {

@@ -330,7 +330,7 @@ func (h *Handler) request(r *http.Request, body *models.Body) (loop.Request, err
 	}
 	return loop.Request{
 		Run: loop.NewID("run_"), Models: router, Route: route, Body: body, Door: cmp.Or(h.door(r), h.opts.Door), Client: client(r),
-		Session: named(cmp.Or(r.Header.Get("X-Pointsman-Session"), body.Get("prompt_cache_key").String())),
+		Session: session(r, body),
 		CWD:     h.trusted(r, "X-Pointsman-Cwd"), ToolsOff: strings.EqualFold(r.Header.Get("X-Pointsman-Tools"), "off"),
 	}, nil
 }
