@@ -14,9 +14,9 @@ const (
 	nextKeep  = 24 * time.Hour
 	// pause lies between two steps of a pruning, so that it never holds up a call for long.
 	pause = 20 * time.Millisecond
-	// sliceRuns, sliceCalls and slicePages bound what one step deletes and gives
-	// back; a call may have a result of megabytes.
-	sliceRuns, sliceCalls, slicePages = 2000, 100, 500
+	// sliceRuns, sliceCalls, sliceJobs and slicePages bound what one step deletes and
+	// gives back; a call may have a result of megabytes, and so may a job's steps.
+	sliceRuns, sliceCalls, sliceJobs, slicePages = 2000, 100, 10, 500
 	// spareRuns is how many runs stay before the first call goes for its size:
 	// what tools did is worth more than that a request was forwarded.
 	spareRuns = 10_000
@@ -103,11 +103,15 @@ func (k *keeper) deleteBefore(ctx context.Context, before int64) (int64, error) 
 	if n > 0 || err != nil {
 		return n, err
 	}
+	n, err = k.delete(ctx, "jobs", before, sliceJobs)
+	if n > 0 || err != nil {
+		return n, err
+	}
 	return k.delete(ctx, "calls", before, sliceCalls)
 }
 
-// deleteOldest deletes a slice of runs while there are many, then calls, then
-// the last runs.
+// deleteOldest deletes a slice of runs while there are many, then calls and jobs,
+// then the last runs.
 func (k *keeper) deleteOldest(ctx context.Context) (int64, error) {
 	var many bool
 	err := k.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM runs LIMIT 1 OFFSET ?)", spareRuns).Scan(&many)
@@ -115,15 +119,30 @@ func (k *keeper) deleteOldest(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	if !many {
-		if n, err := k.delete(ctx, "calls", math.MaxInt64, sliceCalls); n > 0 || err != nil {
+		if n, err := k.deleteOldestWork(ctx); n > 0 || err != nil {
 			return n, err
 		}
 	}
 	return k.delete(ctx, "runs", math.MaxInt64, sliceRuns)
 }
 
+// deleteOldestWork deletes a slice of calls, or of jobs where the oldest of those
+// is older.
+func (k *keeper) deleteOldestWork(ctx context.Context) (int64, error) {
+	var older sql.NullBool // NULL when there is no such job
+	err := k.conn.QueryRowContext(ctx, `SELECT (SELECT min(time) FROM jobs WHERE outcome IS NOT NULL) <
+		coalesce((SELECT min(time) FROM calls WHERE outcome IS NOT NULL), ?)`, int64(math.MaxInt64)).Scan(&older)
+	if err != nil {
+		return 0, err
+	}
+	if older.Bool {
+		return k.delete(ctx, "jobs", math.MaxInt64, sliceJobs)
+	}
+	return k.delete(ctx, "calls", math.MaxInt64, sliceCalls)
+}
+
 // delete deletes the oldest rows of a table that are from before a time and do
-// not go on, at most limit. Results go with their calls.
+// not go on, at most limit. Results go with their calls, and steps with their jobs.
 func (k *keeper) delete(ctx context.Context, table string, before int64, limit int) (int64, error) {
 	tx, err := k.conn.BeginTx(ctx, nil)
 	if err != nil {
@@ -131,8 +150,8 @@ func (k *keeper) delete(ctx context.Context, table string, before int64, limit i
 	}
 	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
 	victims := "n IN (SELECT n FROM " + table + " WHERE outcome IS NOT NULL AND time < ? ORDER BY time, n LIMIT ?)"
-	if table == "calls" {
-		if _, err := tx.ExecContext(ctx, "DELETE FROM results WHERE "+victims, before, limit); err != nil {
+	if parts := map[string]string{"calls": "results", "jobs": "steps"}[table]; parts != "" {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM "+parts+" WHERE "+victims, before, limit); err != nil {
 			return 0, err
 		}
 	}

@@ -72,12 +72,18 @@ func gone(path, id string) bool {
 	return err == nil && locked
 }
 
-// goneWriters returns the ids of those writers of unfinished rows that are gone.
-func goneWriters(ctx context.Context, q interface {
+// The writers of calls and runs that go on, and of jobs. A job outlives its
+// writer; what the others were at does not.
+const (
+	rowWriters = "SELECT writer FROM calls WHERE outcome IS NULL UNION SELECT writer FROM runs WHERE outcome IS NULL"
+	jobWriters = "SELECT DISTINCT writer FROM jobs WHERE outcome IS NULL"
+)
+
+// goneAmong returns the ids of those writers that a query names and that are gone.
+func goneAmong(ctx context.Context, q interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}, path string) ([]any, error) {
-	rows, err := q.QueryContext(ctx,
-		"SELECT writer FROM calls WHERE outcome IS NULL UNION SELECT writer FROM runs WHERE outcome IS NULL")
+}, path, writers string) ([]any, error) {
+	rows, err := q.QueryContext(ctx, writers)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +103,7 @@ func goneWriters(ctx context.Context, q interface {
 
 // settleGone gives the rows that dead writers left unfinished their outcome.
 func settleGone(ctx context.Context, conn *sql.Conn, path string) error {
-	ids, err := goneWriters(ctx, conn, path)
+	ids, err := goneAmong(ctx, conn, path, rowWriters)
 	if err != nil {
 		return err
 	}

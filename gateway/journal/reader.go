@@ -192,7 +192,7 @@ func pages[T any](ctx context.Context, r *Reader, f Filter, q query, scan func(s
 }
 
 func readPage[T any](ctx context.Context, r *Reader, f Filter, q query, after *Cursor, want int, scan func(scanner) (T, Cursor, error)) (page []T, last Cursor, err error) {
-	dead, err := goneWriters(ctx, r.db, r.path)
+	dead, err := goneAmong(ctx, r.db, r.path, rowWriters)
 	if err != nil {
 		return nil, last, err
 	}

@@ -78,6 +78,30 @@ CREATE TABLE runs (
 );
 CREATE INDEX runs_time ON runs (time);
 CREATE INDEX runs_open ON runs (writer) WHERE outcome IS NULL;
+`, `
+CREATE TABLE jobs (
+	n       INTEGER PRIMARY KEY,
+	id      TEXT NOT NULL UNIQUE,
+	time    INTEGER NOT NULL,
+	writer  TEXT NOT NULL, -- whose process is to do it
+	door    TEXT NOT NULL,
+	client  TEXT NOT NULL,
+	session TEXT NOT NULL,
+	body    TEXT NOT NULL,
+	outcome TEXT,
+	ended   INTEGER
+);
+CREATE INDEX jobs_time ON jobs (time);
+CREATE INDEX jobs_open ON jobs (writer) WHERE outcome IS NULL;
+CREATE TABLE steps (
+	n       INTEGER NOT NULL, -- the job's
+	place   INTEGER NOT NULL,
+	started INTEGER NOT NULL,
+	times   INTEGER NOT NULL,
+	fact    TEXT,             -- NULL until its end is known
+	text    TEXT NOT NULL DEFAULT '',
+	PRIMARY KEY (n, place)
+) WITHOUT ROWID;
 `}
 
 // openSound opens the file for writing and brings it to the newest version. A

@@ -21,6 +21,8 @@ type statements struct {
 	beginCall, decideCall, finishCall, keepResult *sql.Stmt
 
 	insertRun, insertRuns, finishRun *sql.Stmt
+
+	addJob, adoptJob, beginStep, endStep, endJob *sql.Stmt
 }
 
 func prepare(ctx context.Context, conn *sql.Conn) (*statements, error) {
@@ -46,6 +48,14 @@ func prepare(ctx context.Context, conn *sql.Conn) (*statements, error) {
 		{&s.insertRuns, "INSERT INTO runs (" + runColumns + ") VALUES " + strings.Repeat(runRowSQL+", ", runsAtOnce-1) + runRowSQL},
 		{&s.finishRun, `UPDATE runs SET outcome = ?, rounds = ?, prompt_tokens = ?, completion_tokens = ?,
 			cost_usd = ?, duration_ms = ?, error = ? WHERE n = ?`},
+		{&s.addJob, "INSERT INTO jobs (id, time, writer, door, client, session, body) VALUES (?, ?, ?, ?, ?, ?, ?)"},
+		{&s.adoptJob, "UPDATE jobs SET writer = ? WHERE id = ? AND outcome IS NULL AND writer = ?"},
+		{&s.beginStep, `INSERT INTO steps (n, place, started, times)
+			SELECT n, ?, ?, 1 FROM jobs WHERE id = ? AND outcome IS NULL AND writer = ?
+			ON CONFLICT (n, place) DO UPDATE SET started = excluded.started, times = times + 1 WHERE fact IS NULL`},
+		{&s.endStep, `UPDATE steps SET fact = ?, text = ? WHERE place = ? AND fact IS NULL
+			AND n = (SELECT n FROM jobs WHERE id = ? AND writer = ?)`},
+		{&s.endJob, "UPDATE jobs SET outcome = ?, ended = ? WHERE id = ? AND outcome IS NULL"},
 	} {
 		var err error
 		if *p.to, err = conn.PrepareContext(ctx, p.sql); err != nil {
@@ -59,7 +69,7 @@ func (s *statements) close() error {
 	var errs []error
 	for _, st := range []*sql.Stmt{
 		s.begin, s.commit, s.rollback, s.beginCall, s.decideCall, s.finishCall, s.keepResult,
-		s.insertRun, s.insertRuns, s.finishRun,
+		s.insertRun, s.insertRuns, s.finishRun, s.addJob, s.adoptJob, s.beginStep, s.endStep, s.endJob,
 	} {
 		if st != nil {
 			errs = append(errs, st.Close())
