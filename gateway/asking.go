@@ -46,7 +46,7 @@ func (g *Gateway) askFor(ctx context.Context, door string, party owntools.Party,
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(g.stopping, func() { cancel(approvals.ErrShuttingDown) })()
-	run := journal.Run{ID: loop.NewID("run_"), Door: door, Client: party.Client, Session: party.Session, Model: req.Capability}
+	run := journal.Run{ID: loop.NewID("run_"), Door: door, Client: party.Client, Session: party.Session, CWD: party.CWD, Model: req.Capability}
 	defer g.stops.add(run.ID, cancel)()
 	g.journal.StartRun(run)
 	envelope := g.live.Load().asker.Ask(ctx, req)

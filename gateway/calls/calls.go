@@ -427,7 +427,7 @@ func (c *Caller) record(ctx context.Context, id string, r Result, decision appro
 
 func journalCall(call Call, r Result, entry *tools.Entry, verdict judgement) journal.Call {
 	row := journal.Call{
-		ID: call.ID, Time: time.Now(), Door: call.Door, Client: call.Client, Session: call.Session, Run: call.Run,
+		ID: call.ID, Time: time.Now(), Door: call.Door, Client: call.Client, Session: call.Session, CWD: call.CWD, Run: call.Run,
 		Round: call.Round, Model: call.Model, Server: r.Server, Tool: cmp.Or(r.Tool, call.Name), Offered: r.Name,
 		Arguments: r.Arguments, Class: verdict.Class, Risky: verdict.Risky, Evidence: verdict.Evidence,
 	}

@@ -243,7 +243,7 @@ func (k *Keeper) finish(ctx context.Context, id string, end journal.End) {
 // record is a call's row.
 func record(e Event, c *Call, session string, d Judgement) journal.Call {
 	return journal.Call{
-		ID: "hook_" + strings.ToLower(rand.Text()[:16]), Time: time.Now(), Door: "hook", Client: e.Client, Session: session,
+		ID: "hook_" + strings.ToLower(rand.Text()[:16]), Time: time.Now(), Door: "hook", Client: e.Client, Session: session, CWD: c.CWD,
 		Server: Server, Tool: c.Tool, Offered: c.Tool, Arguments: shown(c, d), Class: d.Class, Risky: d.Risky, Evidence: d.Evidence,
 	}
 }

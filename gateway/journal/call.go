@@ -36,6 +36,7 @@ type Call struct {
 	Door       string          `json:"door"`
 	Client     string          `json:"client"`
 	Session    string          `json:"session"`
+	CWD        string          `json:"cwd"` // where the client works; "" when that is not known
 	Run        string          `json:"run"`
 	Round      int             `json:"round"`
 	Model      string          `json:"model"`
@@ -89,7 +90,7 @@ func (j *Journal) Begin(ctx context.Context, c Call) error {
 		return fmt.Errorf("recording call %q: evidence: %w", c.ID, err)
 	}
 	args := []any{
-		c.ID, c.Time.UnixNano(), j.presence.id, c.Door, c.Client, c.Session, c.Run, c.Round, c.Model,
+		c.ID, c.Time.UnixNano(), j.presence.id, c.Door, c.Client, c.Session, c.CWD, c.Run, c.Round, c.Model,
 		c.Server, c.Tool, c.Offered, c.Definition, j.arguments(c.Arguments), c.Edited,
 		string(c.Class), c.Risky, j.opts.Redact(string(evidence)),
 	}

@@ -89,6 +89,7 @@ func callCells(c Call, add func(name, cell string)) {
 	add("duration_ms", strconv.FormatInt(c.DurationMS, 10))
 	add("result_bytes", strconv.FormatInt(c.ResultBytes, 10))
 	add("error", c.Error)
+	add("cwd", c.CWD)
 }
 
 func runCells(r Run, add func(name, cell string)) {
@@ -109,6 +110,7 @@ func runCells(r Run, add func(name, cell string)) {
 	add("cost_usd", usd)
 	add("duration_ms", strconv.FormatInt(r.DurationMS, 10))
 	add("error", r.Error)
+	add("cwd", r.CWD)
 }
 
 // harmless returns a cell that no spreadsheet evaluates.

@@ -131,6 +131,16 @@ func TestOldFormatsOpen(t *testing.T) {
 			}
 			path := newPath(t)
 			execSQL(t, path, string(script))
+			reader, err := journal.OpenReader(path) // before anybody writes
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := collect(t, reader.Calls(t.Context(), journal.Filter{})); len(got) != 2 {
+				t.Errorf("read: %+v", got)
+			}
+			if err := reader.Close(); err != nil {
+				t.Fatal(err)
+			}
 			j := open(t, path, options())
 			got := collect(t, j.Calls(t.Context(), journal.Filter{OldestFirst: true}))
 			if len(got) != 2 || got[0].ID != "c1" || got[0].Outcome != journal.OK || got[1].Outcome != journal.Unknown {

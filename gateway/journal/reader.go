@@ -56,8 +56,11 @@ func OpenReader(path string) (*Reader, error) {
 		return nil, fmt.Errorf("opening the journal %q: %w", path, err)
 	}
 	v, err := version(context.Background(), r.db)
-	if err == nil && v == 0 {
+	switch {
+	case err == nil && v == 0:
 		err = errors.New("it is no journal")
+	case err == nil && v < len(migrations): // nobody has written since this program was updated
+		err = update(path)
 	}
 	if err != nil {
 		_ = r.Close()
@@ -84,7 +87,7 @@ func (r *Reader) Close() error { return r.db.Close() }
 func callQuery() query {
 	return query{
 		table: "calls",
-		columns: `n, time, id, door, client, session, run, round, model, server, tool, offered, definition, arguments,
+		columns: `n, time, id, door, client, session, cwd, run, round, model, server, tool, offered, definition, arguments,
 			edited, class, risky, evidence, approved, approver, rule, reason, duration_ms, result_bytes`,
 		text: callText, outcome: "ended",
 	}
@@ -93,7 +96,7 @@ func callQuery() query {
 func runQuery() query {
 	return query{
 		table:   "runs",
-		columns: "n, time, id, door, client, session, model, rounds, prompt_tokens, completion_tokens, cost_usd, duration_ms",
+		columns: "n, time, id, door, client, session, cwd, model, rounds, prompt_tokens, completion_tokens, cost_usd, duration_ms",
 		text:    "door client model error",
 		outcome: "ended",
 	}
@@ -216,21 +219,10 @@ func readPage[T any](ctx context.Context, r *Reader, f Filter, q query, after *C
 // writers whose unfinished rows are unknown by now.
 func (q query) sql(f Filter, dead []any, after *Cursor, want int) (string, []any) {
 	var s statement
-	orphan := "outcome IS NULL AND writer IN (" + placeholders(len(dead)) + ")"
-	s.add("WITH shown AS (SELECT *, CASE WHEN "+orphan+" THEN 'unknown' ELSE coalesce(outcome, '') END AS ended", dead...)
-	s.add(", CASE WHEN error = '' AND "+orphan+" THEN '"+diedFirst+"' ELSE error END AS failure", dead...)
-	s.add(" FROM " + q.table + ") SELECT " + q.columns + ", ended, failure FROM shown WHERE 1")
-	if !f.Since.IsZero() {
-		s.where("time >= ?", f.Since.UnixNano())
-	}
-	if !f.Until.IsZero() {
-		s.where("time < ?", f.Until.UnixNano())
-	}
-	if f.Deep && q.table == "runs" && (f.Outcome != "" || f.Text != "") {
-		q.chooseDeep(&s, f)
-	} else {
-		q.choose(&s, f)
-	}
+	s.add("SELECT " + q.columns + ", ended, failure FROM ")
+	q.shown(&s, dead)
+	s.add(" WHERE 1")
+	q.filter(&s, f)
 	op, dir := "<", "DESC"
 	if f.OldestFirst {
 		op, dir = ">", "ASC"
@@ -240,6 +232,30 @@ func (q query) sql(f Filter, dead []any, after *Cursor, want int) (string, []any
 	}
 	s.add(" ORDER BY time "+dir+", n "+dir+" LIMIT ?", want)
 	return s.text.String(), s.args
+}
+
+// shown adds the table as it is seen now: with ended and failure, which tell what
+// became of the rows that the dead have left.
+func (q query) shown(s *statement, dead []any) {
+	orphan := "outcome IS NULL AND writer IN (" + placeholders(len(dead)) + ")"
+	s.add("(SELECT *, CASE WHEN "+orphan+" THEN 'unknown' ELSE coalesce(outcome, '') END AS ended", dead...)
+	s.add(", CASE WHEN error = '' AND "+orphan+" THEN '"+diedFirst+"' ELSE error END AS failure", dead...)
+	s.add(" FROM " + q.table + ")")
+}
+
+// filter adds what Filter says of the rows of the kind.
+func (q query) filter(s *statement, f Filter) {
+	if !f.Since.IsZero() {
+		s.where("time >= ?", f.Since.UnixNano())
+	}
+	if !f.Until.IsZero() {
+		s.where("time < ?", f.Until.UnixNano())
+	}
+	if f.Deep && q.table == "runs" && (f.Outcome != "" || f.Text != "") {
+		q.chooseDeep(s, f)
+	} else {
+		q.choose(s, f)
+	}
 }
 
 // chooseDeep adds what Filter says of a run, or of one of its calls.
@@ -323,7 +339,7 @@ func scanCall(scan scanner) (Call, Cursor, error) {
 	var at Cursor
 	var arguments, evidence, class, outcome string
 	var approved sql.NullBool
-	err := scan(&at.n, &at.time, &c.ID, &c.Door, &c.Client, &c.Session, &c.Run, &c.Round, &c.Model, &c.Server, &c.Tool,
+	err := scan(&at.n, &at.time, &c.ID, &c.Door, &c.Client, &c.Session, &c.CWD, &c.Run, &c.Round, &c.Model, &c.Server, &c.Tool,
 		&c.Offered, &c.Definition, &arguments, &c.Edited, &class, &c.Risky, &evidence, &approved, &c.Approver, &c.Rule,
 		&c.Reason, &c.DurationMS, &c.ResultBytes, &outcome, &c.Error)
 	if err != nil {
@@ -345,7 +361,7 @@ func scanRun(scan scanner) (Run, Cursor, error) {
 	var at Cursor
 	var outcome string
 	var usd sql.NullFloat64
-	err := scan(&at.n, &at.time, &r.ID, &r.Door, &r.Client, &r.Session, &r.Model, &r.Rounds,
+	err := scan(&at.n, &at.time, &r.ID, &r.Door, &r.Client, &r.Session, &r.CWD, &r.Model, &r.Rounds,
 		&r.PromptTokens, &r.CompletionTokens, &usd, &r.DurationMS, &outcome, &r.Error)
 	if err != nil {
 		return r, at, err

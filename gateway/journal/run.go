@@ -10,6 +10,7 @@ type Run struct {
 	Door    string    `json:"door"`
 	Client  string    `json:"client"`
 	Session string    `json:"session"`
+	CWD     string    `json:"cwd"` // where the client works; "" when that is not known
 	Model   string    `json:"model"`
 
 	Outcome          Outcome  `json:"outcome"`

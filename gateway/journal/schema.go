@@ -102,6 +102,12 @@ CREATE TABLE steps (
 	text    TEXT NOT NULL DEFAULT '',
 	PRIMARY KEY (n, place)
 ) WITHOUT ROWID;
+`, `
+ALTER TABLE calls ADD COLUMN cwd TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN cwd TEXT NOT NULL DEFAULT '';
+CREATE INDEX calls_session ON calls (session, time) WHERE session <> '';
+CREATE INDEX calls_alone ON calls (time) WHERE session = '' AND run = '';
+CREATE INDEX runs_session ON runs (session, time);
 `}
 
 // openSound opens the file for writing and brings it to the newest version. A
@@ -173,6 +179,15 @@ func openFile(ctx context.Context, path string) (*sql.DB, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// update brings a record to the newest version.
+func update(path string) error {
+	db, err := openPatiently(context.Background(), path)
+	if err != nil {
+		return err
+	}
+	return db.Close()
 }
 
 // dsn names the file to the driver. Each connection waits for another process's

@@ -10,8 +10,8 @@ import (
 const (
 	// runsAtOnce is how many runs one statement inserts.
 	runsAtOnce = 16
-	runColumns = "id, time, writer, door, client, session, model, outcome, rounds, prompt_tokens, completion_tokens, cost_usd, duration_ms, error"
-	runRowSQL  = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	runColumns = "id, time, writer, door, client, session, cwd, model, outcome, rounds, prompt_tokens, completion_tokens, cost_usd, duration_ms, error"
+	runRowSQL  = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 // statements are the writer's, prepared once on its connection.
@@ -34,9 +34,9 @@ func prepare(ctx context.Context, conn *sql.Conn) (*statements, error) {
 		{&s.begin, "BEGIN IMMEDIATE"},
 		{&s.commit, "COMMIT"},
 		{&s.rollback, "ROLLBACK"},
-		{&s.beginCall, `INSERT INTO calls (id, time, writer, door, client, session, run, round, model,
+		{&s.beginCall, `INSERT INTO calls (id, time, writer, door, client, session, cwd, run, round, model,
 			server, tool, offered, definition, arguments, edited, class, risky, evidence)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&s.decideCall, `UPDATE calls SET approved = ?, approver = ?, rule = ?, reason = ?,
 			arguments = coalesce(?, arguments), edited = edited OR ? WHERE id = ? AND outcome IS NULL`},
 		{&s.finishCall, `UPDATE calls SET outcome = ?, approved = coalesce(?, approved),

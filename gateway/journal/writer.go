@@ -182,7 +182,7 @@ func (j *Journal) insert(ctx context.Context, st *sql.Stmt, runs ...startedRun) 
 
 // appendRun appends the values of runColumns.
 func (j *Journal) appendRun(args []any, r startedRun) []any {
-	args = append(args, r.ID, r.Time.UnixNano(), j.presence.id, r.Door, r.Client, r.Session, r.Model)
+	args = append(args, r.ID, r.Time.UnixNano(), j.presence.id, r.Door, r.Client, r.Session, r.CWD, r.Model)
 	if !r.ended {
 		return append(args, nil, 0, 0, 0, nil, 0, "")
 	}

@@ -348,7 +348,7 @@ func (r *run) answer(t *turn) (*Result, error) {
 // announce and finish tell the record and the listeners of the run.
 func (r *run) announce() {
 	if rec := r.loop.opts.Recorder; rec != nil {
-		rec.StartRun(journal.Run{ID: r.id, Time: r.started, Door: r.req.Door, Client: r.req.Client, Session: r.req.Session, Model: r.req.Route.Name})
+		rec.StartRun(journal.Run{ID: r.id, Time: r.started, Door: r.req.Door, Client: r.req.Client, Session: r.req.Session, CWD: r.req.CWD, Model: r.req.Route.Name})
 	}
 	r.publish(Event{Kind: RunStarted})
 }
