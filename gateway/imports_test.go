@@ -21,6 +21,7 @@ var arrows = []struct {
 	{"pointsman/gateway/secrets", []string{"pointsman/"}, "secrets are resolved for everybody, and know nobody"},
 	{"pointsman/gateway/tools", []string{"pointsman/gateway/servers", "pointsman/gateway/models", "pointsman/gateway/journal", "pointsman/gateway/loop"}, "which tool may run is judged without running any"},
 	{"pointsman/gateway/servers", []string{"pointsman/gateway/tools", "pointsman/gateway/models", "pointsman/gateway/loop", "pointsman/approvals"}, "servers are hosted without judging their tools"},
+	{"pointsman/gateway/servers/process", []string{"pointsman/"}, "running a program takes a command, whatever it speaks"},
 	{"pointsman/gateway/servers/sandbox", []string{"pointsman/"}, "confining takes a command and paths"},
 	{"pointsman/gateway/policy", []string{"pointsman/gateway/servers", "pointsman/gateway/control", "pointsman/ui"}, "what is settled is judged by the configuration alone"},
 	{"pointsman/gateway/models", []string{"pointsman/gateway/tools", "pointsman/gateway/servers", "pointsman/gateway/loop", "pointsman/approvals"}, "models answer without knowing of tools"},

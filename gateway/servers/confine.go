@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"pointsman/gateway/servers/process"
 	"pointsman/gateway/servers/sandbox"
 )
 
@@ -45,7 +46,7 @@ func (s *server) paths(ctx context.Context, list, dir string, texts []string) ([
 		if path == "" {
 			return nil, fmt.Errorf("%s is empty", what)
 		}
-		if path = expandHome(path); !filepath.IsAbs(path) {
+		if path = process.ExpandHome(path); !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
 		}
 		paths = append(paths, path)

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pointsman/gateway/servers/diagnostics"
+	"pointsman/gateway/servers/process"
 	"pointsman/gateway/servers/sandbox"
 )
 
@@ -39,7 +40,7 @@ func (s *server) connect(ctx context.Context, id string) (*session, []Tool, erro
 	if err != nil {
 		crash := sess.process != nil && ctx.Err() == nil
 		if crash {
-			err = sess.process.explain(err)
+			err = sess.process.Explain(err)
 		}
 		sess.close()
 		err = s.explain(ctx, sess, err)
@@ -150,25 +151,30 @@ func (s *server) startStdio(ctx context.Context, sess *session) (mcp.Connection,
 	}
 	watch, err := watchHidden(hidden)
 	if err != nil {
-		closeAll(cmd.ExtraFiles)
+		process.CloseAll(cmd.ExtraFiles)
 		return nil, err
 	}
-	follow := func(stderr io.Reader) { s.stderr.follow(stderr, s.noteStderr(sess.id)) }
-	process, err := startProcess(cmd, s.host.guard, follow)
+	opts := process.Options{
+		Guard:  s.host.guard,
+		Stderr: func(stderr io.Reader) { s.stderr.follow(stderr, s.noteStderr(sess.id)) },
+		Told:   func(what string) { s.note(diagnostics.Debug, diagnostics.Lifecycle, sess.id, "%s", what) },
+	}
+	if s.confined() {
+		opts.Inner = sandbox.Inner
+	}
+	running, err := process.Start(cmd, opts)
 	if err != nil {
 		watch.close()
 		return nil, err
 	}
-	process.confined = s.confined()
-	sess.wg.Go(func() { watch.run(sess, process) })
-	process.told = func(what string) { s.note(diagnostics.Debug, diagnostics.Lifecycle, sess.id, "%s", what) }
-	s.note(diagnostics.Debug, diagnostics.Lifecycle, sess.id, "started %s as process %d", cmd.Path, cmd.Process.Pid)
-	sess.process = process
+	sess.wg.Go(func() { watch.run(sess, running) })
+	s.note(diagnostics.Debug, diagnostics.Lifecycle, sess.id, "started %s as process %d", cmd.Path, running.PID())
+	sess.process = running
 	junk := func(line []byte) {
 		s.junk.Add(1)
 		s.note(diagnostics.Warning, diagnostics.Protocol, sess.id, "a line on stdout is no JSON-RPC and was skipped: %s", line[:min(len(line), maxTailLine)])
 	}
-	return newStdioConn(process.stdout, process.stdin, process.stop, junk), nil
+	return newStdioConn(running.Stdout, running.Stdin, running.Stop, junk), nil
 }
 
 // command returns the entry's command, its references resolved, ready to start,
@@ -190,7 +196,7 @@ func (s *server) command(ctx context.Context) (_ *exec.Cmd, hidden []string, err
 	if err != nil {
 		return nil, nil, err
 	}
-	file, path, err := s.host.paths.find(name, dir, path)
+	file, path, err := s.host.paths.Find(name, dir, path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -202,8 +208,7 @@ func (s *server) command(ctx context.Context) (_ *exec.Cmd, hidden []string, err
 		}
 		args = append(args, arg)
 	}
-	mark := guardMark + "=" + s.host.guard.mark
-	cmd := &exec.Cmd{Path: file, Args: args, Dir: dir, Env: append(env, "PATH="+path, mark)}
+	cmd := &exec.Cmd{Path: file, Args: args, Dir: dir, Env: append(env, "PATH="+path, s.host.guard.Variable())}
 	if box == nil {
 		return cmd, nil, nil
 	}
@@ -214,7 +219,7 @@ func (s *server) command(ctx context.Context) (_ *exec.Cmd, hidden []string, err
 // environment returns what the server inherits and what its entry sets, and the
 // PATH that the entry sets, or "". box is nil when it is not confined.
 func (s *server) environment(ctx context.Context, box *sandbox.Box) (env []string, path string, err error) {
-	env = inherited()
+	env = process.Inherited()
 	if box != nil {
 		env = append(env, box.Env()...)
 	}
@@ -244,7 +249,7 @@ func (s *server) directory(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir = expandHome(dir)
+	dir = process.ExpandHome(dir)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return "", fmt.Errorf("the working directory %s is not there: correct `cwd`", dir)
 	}

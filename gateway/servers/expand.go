@@ -6,6 +6,8 @@ import (
 	"os"
 	"regexp"
 	"strings"
+
+	"pointsman/gateway/servers/process"
 )
 
 // reference is $NAME or ${…}; a doubled $ before it takes its meaning away.
@@ -91,7 +93,7 @@ func (s *server) meaning(ctx context.Context, whole, name string) (string, error
 	if err != nil || value == ref {
 		return whole, err
 	}
-	if !inheritedNames[strings.TrimPrefix(name, "env:")] { // what every server sees is no secret
+	if !process.IsInherited(strings.TrimPrefix(name, "env:")) { // what every server sees is no secret
 		s.secret.add(value)
 	}
 	return value, nil

@@ -24,6 +24,7 @@ import (
 
 	"pointsman/gateway/config"
 	"pointsman/gateway/servers"
+	"pointsman/gateway/servers/process"
 )
 
 // The test binary is its own cast: started with fakeMode set it is an MCP
@@ -34,7 +35,7 @@ const fakeMode = "FAKE_MODE"
 func TestMain(m *testing.M) {
 	switch mode := os.Getenv(fakeMode); {
 	case len(os.Args) > 1 && os.Args[1] == "guard":
-		if err := servers.RunGuard(context.Background(), os.Stdin); err != nil {
+		if err := process.RunGuard(context.Background(), os.Stdin); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/fsnotify/fsnotify"
+
+	"pointsman/gateway/servers/process"
 )
 
 // hiddenWatch watches what is hidden from a confined server only as long as
@@ -52,7 +54,7 @@ func watchHidden(files []string) (*hiddenWatch, error) {
 
 // run ends the server when something takes the name of what is hidden. It returns
 // when the session ends.
-func (w *hiddenWatch) run(sess *session, p *process) {
+func (w *hiddenWatch) run(sess *session, p *process.Process) {
 	if w == nil {
 		return
 	}
@@ -65,11 +67,11 @@ func (w *hiddenWatch) run(sess *session, p *process) {
 			if !event.Has(fsnotify.Create) || !slices.Contains(w.files, event.Name) {
 				continue
 			}
-			p.kill()
+			p.Kill()
 			sess.fail(&exposedError{event.Name})
 			return
 		case err := <-w.changes.Errors: // something was missed
-			p.kill()
+			p.Kill()
 			sess.fail(fmt.Errorf("watching what is hidden from it: %w", err))
 			return
 		}

@@ -311,7 +311,7 @@ func (s *server) whyLost(sess *session, err error) string {
 	if sess.process == nil || isExposed(err) {
 		return fmt.Sprintf("the connection was lost: %v", err)
 	}
-	reason := fmt.Sprintf("the connection was lost: %v", sess.process.explain(err))
+	reason := fmt.Sprintf("the connection was lost: %v", sess.process.Explain(err))
 	if line := s.stderr.last(); line != "" {
 		reason += "; its last line on stderr: " + line
 	}

@@ -16,9 +16,8 @@
 // a new server, which begins when the old one of that name has ended. Start,
 // Stop and Restart replace a server in the same way.
 //
-// A stdio server is a process group. Its end is the server goroutine's work:
-// stdin is closed, then the group gets TERM, then KILL. If we are killed
-// ourselves, a guard process (see RunGuard) does the same for us.
+// A stdio server is a process group, whose end is the server goroutine's work, or
+// a guard process's if we are killed ourselves (see package process).
 //
 // # What is ours and what is the SDK's
 //
@@ -46,6 +45,7 @@ import (
 	"pointsman/gateway/config"
 	"pointsman/gateway/secrets"
 	"pointsman/gateway/servers/diagnostics"
+	"pointsman/gateway/servers/process"
 	"pointsman/gateway/servers/sandbox"
 	"pointsman/gateway/servers/signin"
 )
@@ -69,7 +69,7 @@ type Options struct {
 	HTTPClient *http.Client
 	// Version is ours, as told to the servers. If empty, "dev".
 	Version string
-	// Guard is the command line of the guard process, which must call RunGuard.
+	// Guard is the command line of the guard process, which must call process.RunGuard.
 	// If empty, there is no guard: servers that ignore a closed stdin outlive
 	// us when we are killed.
 	Guard []string
@@ -124,8 +124,8 @@ type Options struct {
 // Host runs the configured servers. Make one with New.
 type Host struct {
 	opts  Options
-	guard *guard
-	paths *pathFinder
+	guard *process.Guard
+	paths *process.Finder
 	notes diagnostics.Log
 	signs *signin.Keeper
 	ran   atomic.Bool // Run was called
@@ -168,8 +168,8 @@ func New(opts Options) *Host {
 	h := &Host{
 		opts:    opts,
 		dirs:    slices.Clone(opts.Roots),
-		guard:   newGuard(opts.Guard, opts.Records, opts.Logger),
-		paths:   newPathFinder(opts.Path),
+		guard:   process.NewGuard(opts.Guard, opts.Records, opts.Logger),
+		paths:   process.NewFinder(opts.Path),
 		servers: map[string]*server{},
 		last:    map[string]*server{},
 		stopped: map[string]bool{},
@@ -191,7 +191,7 @@ func (h *Host) Run(ctx context.Context) error {
 	if h.ran.Swap(true) {
 		return errors.New("running the MCP servers: the host was already run")
 	}
-	h.guard.sweep() // what is left behind may be in the way of what is started
+	h.guard.Sweep() // what is left behind may be in the way of what is started
 	h.mu.Lock()
 	h.ctx = ctx
 	for _, s := range h.servers {
@@ -202,8 +202,8 @@ func (h *Host) Run(ctx context.Context) error {
 	<-ctx.Done()
 	h.awaitStarts()
 	h.wg.Wait()
-	h.guard.endLeft()
-	h.guard.close()
+	h.guard.EndLeft()
+	h.guard.Close()
 	h.opts.HTTPClient.CloseIdleConnections()
 	return nil
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pointsman/gateway/servers/process"
 )
 
 // firstStateless is the first protocol version in which each request carries
@@ -29,9 +31,9 @@ type session struct {
 	// Fixed when the handshake is done.
 	id      string
 	cs      *mcp.ClientSession
-	wire    *wire    // nil over streamable HTTP
-	remote  *remote  // nil for a local server
-	process *process // nil for a remote server
+	wire    *wire            // nil over streamable HTTP
+	remote  *remote          // nil for a local server
+	process *process.Process // nil for a remote server
 	client  *mcp.Client
 	info    *mcp.Implementation // what we say that we are
 	roots   []string            // that the SDK's client answers with; the server goroutine's own
@@ -162,7 +164,7 @@ func (sess *session) close() {
 		_ = sess.cs.Close()
 	}
 	if sess.process != nil {
-		sess.process.stop()
+		sess.process.Stop()
 	}
 	sess.cancel()
 	sess.wg.Wait()
@@ -171,7 +173,7 @@ func (sess *session) close() {
 func (sess *session) live() Live {
 	live := Live{Status: Connected, ConnectionID: sess.id}
 	if sess.process != nil {
-		live.PID = sess.process.cmd.Process.Pid
+		live.PID = sess.process.PID()
 	}
 	if res := sess.cs.InitializeResult(); res != nil {
 		live.Protocol = res.ProtocolVersion

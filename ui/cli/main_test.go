@@ -23,7 +23,7 @@ import (
 
 	"pointsman/gateway/policy"
 	"pointsman/gateway/secrets"
-	"pointsman/gateway/servers"
+	"pointsman/gateway/servers/process"
 	"pointsman/ui/cli"
 )
 
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 		stubbornServer()
 	}
 	if len(os.Args) > 1 && os.Args[1] == "guard" { // a gateway in a test has started itself as its guard
-		if err := servers.RunGuard(context.Background(), os.Stdin); err != nil {
+		if err := process.RunGuard(context.Background(), os.Stdin); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -19,7 +19,7 @@ import (
 	"pointsman/gateway/control"
 	"pointsman/gateway/mcpapi"
 	"pointsman/gateway/mcpapi/relay"
-	"pointsman/gateway/servers"
+	"pointsman/gateway/servers/process"
 )
 
 // sessionVariable is where the Copilot CLI and SDK name their session.
@@ -157,7 +157,7 @@ func (t *attachment) Close() error {
 // begin starts a gateway in this process. Nobody is at a desk: what needs a person
 // is asked of the client. No .env is read: the client chose the directory.
 func (m *mcpClient) begin(ctx context.Context, home config.Home) error {
-	if m.app.Getenv(servers.InsideVariable) != "" {
+	if m.app.Getenv(process.InsideVariable) != "" {
 		return errors.New("this Pointsman was started as an MCP server of another, and would start that one's servers once more, itself among them; remove it from mcpServers")
 	}
 	store, err := m.app.load(loading{})

@@ -1,6 +1,6 @@
 //go:build unix && !linux && !darwin
 
-package servers
+package process
 
 // startTime is not known here: a group is taken by its id alone.
 func startTime(int) string { return "" }

@@ -1,4 +1,4 @@
-package servers
+package process
 
 import (
 	"context"
@@ -24,24 +24,26 @@ var installHints = map[string]string{
 	"dnx": ".NET 10 (https://dotnet.microsoft.com)",
 }
 
-// pathFinder finds commands where a program that was started from a desktop
+// Finder finds commands where a program that was started from a desktop
 // does not look: on the PATH of the user's login shell, and in well-known places.
-type pathFinder struct {
+type Finder struct {
 	login func() string // the login shell's PATH, asked for once
 	known []string
 }
 
-func newPathFinder(login string) *pathFinder {
-	f := &pathFinder{login: func() string { return login }, known: knownPlaces()}
+// NewFinder returns a finder. login is the PATH to look at after our own; if it is
+// empty, the login shell is asked for it when a command is not found.
+func NewFinder(login string) *Finder {
+	f := &Finder{login: func() string { return login }, known: knownPlaces()}
 	if login == "" {
 		f.login = sync.OnceValue(loginPath)
 	}
 	return f
 }
 
-// find returns the file of a command, and the PATH its process should have, for
+// Find returns the file of a command, and the PATH its process should have, for
 // a server whose own PATH is path ("" if its entry sets none).
-func (f *pathFinder) find(command, dir, path string) (file, env string, err error) {
+func (f *Finder) Find(command, dir, path string) (file, env string, err error) {
 	if path == "" {
 		path = os.Getenv("PATH")
 	}
@@ -59,8 +61,8 @@ func (f *pathFinder) find(command, dir, path string) (file, env string, err erro
 	return "", "", notFound(command, path, more)
 }
 
-func (f *pathFinder) findFile(command, dir, path string) (file, env string, err error) {
-	file = expandHome(command)
+func (f *Finder) findFile(command, dir, path string) (file, env string, err error) {
+	file = ExpandHome(command)
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(dir, file)
 	}
@@ -119,7 +121,8 @@ func isExecutable(file string) bool {
 	return runtime.GOOS == "windows" || info.Mode()&0o111 != 0
 }
 
-func expandHome(path string) string {
+// ExpandHome replaces a ~ at the beginning of a path by the user's home.
+func ExpandHome(path string) string {
 	rest, ok := strings.CutPrefix(path, "~")
 	home, err := os.UserHomeDir()
 	if !ok || err != nil || rest != "" && rest[0] != '/' {
@@ -167,7 +170,7 @@ func loginPath() string {
 	defer cancel()
 	const mark = "__pointsman_path__"
 	cmd := exec.CommandContext(ctx, shell, "-lic", `printf '%s%s%s' `+mark+` "$PATH" `+mark)
-	cmd.Env = inherited()
+	cmd.Env = Inherited()
 	cmd.WaitDelay = 100 * time.Millisecond // a background job of the shell may hold its output open
 	detach(cmd)                            // an interactive shell would take the terminal from us
 	out, err := cmd.Output()

@@ -1,6 +1,6 @@
 //go:build unix
 
-package servers_test
+package process_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"pointsman/gateway/servers"
+	"pointsman/gateway/servers/process"
 )
 
 // sleeper starts a process in a group of its own.
@@ -55,7 +55,7 @@ func TestGuardOrders(t *testing.T) {
 			pid, ended := sleeper(t)
 			orders, w := io.Pipe()
 			guard := make(chan error, 1)
-			go func() { guard <- servers.RunGuard(context.Background(), orders) }()
+			go func() { guard <- process.RunGuard(context.Background(), orders) }()
 			_, _ = io.WriteString(w, strings.ReplaceAll(test.orders, "%d", strconv.Itoa(pid)))
 			w.Close()
 			if err := <-guard; err != nil {
@@ -81,7 +81,7 @@ func TestGuardEndsWithItsContext(t *testing.T) {
 	orders, w := io.Pipe()
 	defer w.Close()
 	guard := make(chan error, 1)
-	go func() { guard <- servers.RunGuard(ctx, orders) }()
+	go func() { guard <- process.RunGuard(ctx, orders) }()
 	cancel()
 	if err := <-guard; err != context.Canceled {
 		t.Errorf("got %v", err)

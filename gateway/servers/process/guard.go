@@ -1,4 +1,4 @@
-package servers
+package process
 
 import (
 	"crypto/rand"
@@ -16,13 +16,13 @@ const guardMark = "POINTSMAN_GUARD"
 
 const guardRestartDelay = time.Second
 
-// guard is our side of the guard process, which ends the servers' groups when
+// Guard is our side of the guard process, which ends the servers' groups when
 // we cannot: when we are killed, its stdin ends, and it knows what to do.
 //
 // A group is told to the guard right after its leader has started. What starts
 // in the moment between is found by its mark, where the system lets the guard
 // look (Linux).
-type guard struct {
+type Guard struct {
 	command []string // empty: no guard
 	records string   // where hosts note what they have started; empty: nowhere
 	mark    string
@@ -36,11 +36,16 @@ type guard struct {
 	wg     sync.WaitGroup
 }
 
-func newGuard(command []string, records string, log *slog.Logger) *guard {
+// NewGuard returns a guard that runs command, which must call RunGuard, when the
+// first program is started; with an empty one there is no guard process, and what
+// ignores a closed stdin outlives us when we are killed. What runs is noted in
+// the directory records, which several guards may share; nothing is noted when it
+// is "".
+func NewGuard(command []string, records string, log *slog.Logger) *Guard {
 	if !needsGuard {
 		command, records = nil, ""
 	}
-	return &guard{
+	return &Guard{
 		command: command,
 		records: records,
 		mark:    rand.Text(),
@@ -50,9 +55,13 @@ func newGuard(command []string, records string, log *slog.Logger) *guard {
 	}
 }
 
+// Variable is what the environment of each program must have (NAME=value), by
+// which what it starts is found.
+func (g *Guard) Variable() string { return guardMark + "=" + g.mark }
+
 // start makes sure that the guard process runs. Servers run without it if it
 // cannot be started; that is logged.
-func (g *guard) start() {
+func (g *Guard) start() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.command) == 0 || g.stdin != nil || g.isClosed() {
@@ -63,7 +72,7 @@ func (g *guard) start() {
 	}
 }
 
-func (g *guard) isClosed() bool {
+func (g *Guard) isClosed() bool {
 	select {
 	case <-g.closed:
 		return true
@@ -72,9 +81,9 @@ func (g *guard) isClosed() bool {
 	}
 }
 
-func (g *guard) launchLocked() error {
+func (g *Guard) launchLocked() error {
 	cmd := exec.Command(g.command[0], g.command[1:]...)
-	cmd.Env = inherited()
+	cmd.Env = Inherited()
 	detach(cmd)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -94,7 +103,7 @@ func (g *guard) launchLocked() error {
 
 // watch waits for the guard to end, and starts another one if it was not us who
 // ended it.
-func (g *guard) watch(cmd *exec.Cmd) {
+func (g *Guard) watch(cmd *exec.Cmd) {
 	err := cmd.Wait()
 	g.mu.Lock()
 	g.stdin = nil
@@ -110,13 +119,13 @@ func (g *guard) watch(cmd *exec.Cmd) {
 
 // tellLocked writes a line to the guard. An error needs no care here: the guard
 // is gone, and watch starts another one, which is told everything.
-func (g *guard) tellLocked(format string, args ...any) {
+func (g *Guard) tellLocked(format string, args ...any) {
 	if g.stdin != nil {
 		_, _ = fmt.Fprintf(g.stdin, format, args...)
 	}
 }
 
-func (g *guard) add(pgid int) {
+func (g *Guard) add(pgid int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.groups[pgid] = startTime(pgid)
@@ -124,7 +133,7 @@ func (g *guard) add(pgid int) {
 	g.noteLocked()
 }
 
-func (g *guard) remove(pgid int) {
+func (g *Guard) remove(pgid int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.groups, pgid)
@@ -133,7 +142,7 @@ func (g *guard) remove(pgid int) {
 }
 
 // noteLocked notes which groups there are. The mark finds them where that fails.
-func (g *guard) noteLocked() {
+func (g *Guard) noteLocked() {
 	if g.record == nil {
 		return
 	}
@@ -142,9 +151,9 @@ func (g *guard) noteLocked() {
 	}
 }
 
-// sweep ends what hosts that were killed, with their guards, have left behind,
+// Sweep ends what hosts that were killed, with their guards, have left behind,
 // and begins to note what this one starts.
-func (g *guard) sweep() {
+func (g *Guard) Sweep() {
 	if g.records == "" {
 		return
 	}
@@ -162,13 +171,13 @@ func (g *guard) sweep() {
 // stop in order.
 const leftGrace = 300 * time.Millisecond
 
-// endLeft ends what carries our mark although every server has ended: processes
+// EndLeft ends what carries our mark although every server has ended: processes
 // that left their server's group. It finds them where the system lets it look
 // (Linux).
-func (g *guard) endLeft() { (&watched{mark: g.mark}).end(leftGrace) }
+func (g *Guard) EndLeft() { (&watched{mark: g.mark}).end(leftGrace) }
 
-// close ends the guard process. Every server must have ended before.
-func (g *guard) close() {
+// Close ends the guard process. Every server must have ended before.
+func (g *Guard) Close() {
 	g.mu.Lock()
 	close(g.closed)
 	g.tellLocked("quit\n")

@@ -1,6 +1,6 @@
 //go:build unix
 
-package servers
+package process
 
 import (
 	"fmt"
@@ -8,8 +8,6 @@ import (
 	"os/exec"
 	"strconv"
 	"syscall"
-
-	"pointsman/gateway/servers/sandbox"
 )
 
 // group is a process group, by the pid of its leader.
@@ -55,13 +53,5 @@ func (g group) kill() { _ = syscall.Kill(-g.pgid, syscall.SIGKILL) }
 
 func (g group) close() {}
 
-// terminateInner asks the command to end that the process with this pid confines,
-// and reports whether it is in another group than that process.
-func terminateInner(pid int) bool {
-	inner := sandbox.Inner(pid)
-	if inner <= 1 {
-		return false
-	}
-	group{pgid: inner}.terminate()
-	return true
-}
+// terminateGroup asks the group with this leader to end.
+func terminateGroup(leader int) { group{pgid: leader}.terminate() }

@@ -1,4 +1,4 @@
-package servers
+package process
 
 import (
 	"os"
@@ -20,15 +20,19 @@ var inheritedNames = map[string]bool{
 // it there was started by one, and must not start the same servers once more.
 const InsideVariable = "POINTSMAN_INSIDE"
 
-// inherited returns the variables of our environment that a server gets.
-func inherited() []string {
+// Inherited returns the variables of our environment that a server gets.
+func Inherited() []string {
 	env := []string{InsideVariable + "=1"}
 	for _, pair := range os.Environ() {
-		name, _, _ := strings.Cut(pair, "=")
-		name = strings.ToUpper(name)
-		if inheritedNames[name] || strings.HasPrefix(name, "LC_") {
+		if name, _, _ := strings.Cut(pair, "="); IsInherited(name) {
 			env = append(env, pair)
 		}
 	}
 	return env
+}
+
+// IsInherited reports whether a server gets our variable of that name.
+func IsInherited(name string) bool {
+	name = strings.ToUpper(name)
+	return inheritedNames[name] || strings.HasPrefix(name, "LC_")
 }
