@@ -25,7 +25,9 @@ func (DenyAll) Ask(context.Context, Request) (Decision, error) {
 
 // Static answers from two lists of names: what Deny names is denied, what Allow
 // names is allowed, and everything else is denied. A name is an offered name, a
-// server's own tool name, or a pattern of either in which * stands for any text.
+// server's own tool name, or a pattern of either in which * stands for any text. To
+// allow, a server's own name that reads like an offered one counts for nothing: the
+// server has chosen it.
 type Static struct {
 	Allow []string
 	Deny  []string
@@ -39,7 +41,10 @@ func (s Static) Ask(_ context.Context, req Request) (Decision, error) {
 	if slices.ContainsFunc(s.Deny, named) {
 		return denial(ByStatic, "the settings deny this tool"), nil
 	}
-	if slices.ContainsFunc(s.Allow, named) {
+	allowed := func(pattern string) bool {
+		return glob(pattern, req.Offered) || !strings.Contains(req.Tool, "__") && glob(pattern, req.Tool)
+	}
+	if slices.ContainsFunc(s.Allow, allowed) {
 		return Decision{Outcome: Allowed, Approver: ByStatic}, nil
 	}
 	return denial(ByStatic, "the settings do not allow this tool"), nil

@@ -38,6 +38,10 @@ func TestStatic(t *testing.T) {
 			}
 		})
 	}
+	posing := approvals.Request{Server: "evil", Tool: "git__push", Offered: "evil__git_push_0123456789"}
+	if d, _ := (approvals.Static{Allow: []string{"git__*", "git__push"}}).Ask(t.Context(), posing); d.Allows() {
+		t.Error("a tool that is named after another server's was allowed")
+	}
 	if d, _ := (approvals.Static{Allow: []string{"*"}}).Ask(t.Context(), approvals.Request{}); d.Allows() {
 		t.Error("a call without a name was allowed")
 	}

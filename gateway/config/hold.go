@@ -104,6 +104,9 @@ func fixedGates() []gate {
 		field("gateway.auth", func(c *Config) *string { return &c.Gateway.Auth }, func(old, new string) (string, bool) {
 			return "gateway.auth: none would let any local program use the gateway", new != old && new == "none"
 		}),
+		field("gateway.api_key", func(c *Config) *Secret { return &c.Gateway.APIKey }, func(old, new Secret) (string, bool) {
+			return "gateway.api_key: another key would open the gateway", new != old
+		}),
 		field("gateway.listen", func(c *Config) *string { return &c.Gateway.Listen }, func(old, new string) (string, bool) {
 			return fmt.Sprintf("gateway.listen: %s would be reachable from other machines", new), !loopbackAddress(new) && new != old
 		}),
@@ -273,6 +276,8 @@ func looserServer(old, new MCPServer, oldDefault, newDefault Sandbox) string {
 		return "run with another environment"
 	case len(missingFrom(carriedIn(old.OAuthClientSecret, old.Headers), carriedIn(new.OAuthClientSecret, new.Headers))) > 0:
 		return "be sent another secret"
+	case !reflect.DeepEqual(old.Prefix, new.Prefix):
+		return "offer its tools by other names, which lists of names go by"
 	case new.TrustAnnotations && !old.TrustAnnotations:
 		return "be trusted in what it says of its tools"
 	case old.Disabled && !new.Disabled:

@@ -30,6 +30,7 @@ func TestHold(t *testing.T) {
 		"approver allow":  func(c *config.Config) { c.Approvals.Approver = "allow" },
 		"approver static": func(c *config.Config) { c.Approvals.Approver = "static" },
 		"control":         func(c *config.Config) { c.Approvals.Control = true },
+		"key":             func(c *config.Config) { c.Gateway.APIKey = "known" },
 		"auth none":       func(c *config.Config) { c.Gateway.Auth = "none" },
 		"remote":          func(c *config.Config) { c.Gateway.AllowRemote = true },
 		"listen":          func(c *config.Config) { c.Gateway.Listen = "0.0.0.0:1" },
@@ -53,6 +54,7 @@ func TestHold(t *testing.T) {
 		"command":             server("a", func(s *config.MCPServer) { s.Command = "z" }),
 		"arguments":           server("a", func(s *config.MCPServer) { s.Args = []string{"z"} }),
 		"environment":         server("a", func(s *config.MCPServer) { s.Env = map[string]config.Secret{"LD_PRELOAD": "z"} }),
+		"prefix":              server("a", func(s *config.MCPServer) { s.Prefix = &prefix }),
 		"url":                 server("u", func(s *config.MCPServer) { s.URL = "http://evil/mcp" }),
 		"client's secret":     server("u", func(s *config.MCPServer) { s.OAuthClientSecret = "keychain:openai" }),
 		"trust":               server("a", func(s *config.MCPServer) { s.TrustAnnotations = true }),
@@ -90,7 +92,7 @@ func TestHold(t *testing.T) {
 			c.Approvals.Deny = append(c.Approvals.Deny, "z")
 		},
 		"server gone":    func(c *config.Config) { delete(c.MCPServers, "a") },
-		"server renamed": server("a", func(s *config.MCPServer) { s.Prefix = &prefix; s.Timeout = 5; s.Disabled = true }),
+		"server stopped": server("a", func(s *config.MCPServer) { s.Timeout = 5; s.Disabled = true }),
 		"fewer tools":    server("a", func(s *config.MCPServer) { s.Tools = []string{} }),
 		"deny rule": func(c *config.Config) {
 			c.Approvals.Rules = append(c.Approvals.Rules, config.Rule{ID: "3", Action: "deny", Tool: "z"})
@@ -113,7 +115,7 @@ func TestHold(t *testing.T) {
 // command, address or rule is another one in both directions.
 func tightens(name string) bool {
 	switch name {
-	case "command", "arguments", "environment", "url", "rule widened":
+	case "command", "arguments", "environment", "url", "rule widened", "prefix", "key":
 		return false
 	}
 	return true

@@ -31,7 +31,8 @@ var looksDigested = regexp.MustCompile(`_[0-9a-f]{10}$`)
 // the bare tool name for an empty prefix. It is at most 64 characters of
 // [a-zA-Z0-9_-] and depends on nothing but the pair. A name that had to be cut
 // or cleaned, that could be read as another pair's, or that begins like our own
-// tools ends in a short hash of the pair, so two pairs never share a name.
+// tools ends in a short hash of the pair, so two pairs never share a name. Nor
+// does one begin with another server's prefix and "__": lists of names go by that.
 func OfferedName(prefix, tool string) string {
 	name := tool
 	if prefix != "" {
@@ -42,9 +43,26 @@ func OfferedName(prefix, tool string) string {
 	}
 	sum := sha256.Sum256([]byte(prefix + "\x00" + tool))
 	digest := "_" + hex.EncodeToString(sum[:])[:digestLength]
-	clean := cleanName(name)
+	clean := unseparated(tool)
+	if prefix != "" {
+		clean = cleanPrefix(prefix) + nameSeparator + clean
+	}
 	return clean[:min(len(clean), maxNameLength-len(digest))] + digest
 }
+
+// cleanPrefix is a prefix in which, and at whose end, no separator can be read.
+func cleanPrefix(prefix string) string {
+	clean := unseparated(prefix)
+	if strings.HasSuffix(clean, "_") {
+		return clean[:len(clean)-1] + "-"
+	}
+	return clean
+}
+
+// separators matches what could be read as one.
+var separators = regexp.MustCompile(`__+`)
+
+func unseparated(name string) string { return separators.ReplaceAllString(cleanName(name), "_") }
 
 // plainName reports whether name can be offered as it is. Plain names hold "__"
 // once, between prefix and tool, with no underscore beside it, so they can be

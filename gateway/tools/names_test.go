@@ -20,10 +20,12 @@ func TestOfferedName(t *testing.T) {
 		{"longest that fits", "s", strings.Repeat("x", 61), "s__" + strings.Repeat("x", 61)},
 		{"too long", "s", strings.Repeat("x", 62), "s__" + strings.Repeat("x", 50) + "#"},
 		{"cleaned", "my server", "a.b", "my_server__a_b#"},
-		{"not ASCII", "s", "é", "s____#"},
-		{"separator in the prefix", "a__b", "c", "a__b__c#"},
-		{"separator in the tool", "a", "b__c", "a__b__c#"},
-		{"underscore before the separator", "a_", "b", "a___b#"},
+		{"not ASCII", "s", "é", "s___#"},
+		{"not ASCII at the end of the prefix", "sé", "a", "s-__a#"},
+		{"separator in the prefix", "a__b", "c", "a_b__c#"},
+		{"separator in the tool", "a", "b__c", "a__b_c#"},
+		{"separator in the tool, and no prefix", "", "a__b", "a_b#"},
+		{"underscore before the separator", "a_", "b", "a-__b#"},
 		{"underscore after the separator", "a", "_b", "a___b#"},
 		{"own name as prefix", "gpt6_x", "y", "gpt6_x__y#"},
 		{"gateway as prefix", "gateway", "y", "gateway__y#"},
@@ -49,6 +51,9 @@ func TestOfferedName(t *testing.T) {
 
 var acceptable = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
+// ordinary are prefixes that stand in a name as they are.
+var ordinary = regexp.MustCompile(`^[a-zA-Z0-9-]{1,40}$`)
+
 func FuzzOfferedName(f *testing.F) {
 	f.Add("github", "create_issue", "git", "hub__create_issue")
 	f.Add("a__b", "c", "a", "b__c")
@@ -63,6 +68,9 @@ func FuzzOfferedName(f *testing.F) {
 		}
 		if (p1 != p2 || t1 != t2) && a == b {
 			t.Errorf("%q %q and %q %q are both %q", p1, t1, p2, t2, a)
+		}
+		if before, _, ok := strings.Cut(a, "__"); ok && ordinary.MatchString(p1) && before != p1 || ok && p1 == "" {
+			t.Errorf("%q %q is %q, which begins as another server's", p1, t1, a)
 		}
 	})
 }
