@@ -129,6 +129,7 @@ type Gateway struct {
 	caller    *calls.Caller
 	loop      *loop.Loop
 	events    *loop.Bus
+	doorCalls *doorCalls
 	door      *mcpapi.Door
 	key       *accessKey
 	hooks     *hooks.Keeper
@@ -282,12 +283,13 @@ func (g *Gateway) buildServers() {
 }
 
 func (g *Gateway) buildLoop() {
+	g.doorCalls = newDoorCalls(g.journal, g.gate, g.events, g.redactor.RedactJSON)
 	g.catalogue.Store(tools.NewCatalogue(nil, tools.Settings{}))
 	opts := g.callOptions()
 	opts.Catalogue, opts.Pins, opts.Servers = g.catalogue.Load, g.pins, g.host
 	g.caller = calls.New(opts)
 	g.hooks = hooks.NewKeeper(hooks.Options{
-		Judge: g.hookJudge(calls.Own{File: opts.OwnFile, Folder: opts.OwnFolder}), Gate: g.gate, Rules: g.rules, Recorder: g.journal,
+		Judge: g.hookJudge(calls.Own{File: opts.OwnFile, Folder: opts.OwnFolder}), Gate: opts.Gate, Rules: g.rules, Recorder: opts.Recorder,
 		Served: g.served, Paused: g.whyPaused, Alarm: g.alarm, Redact: g.redactor.Redact, Logger: g.log,
 	})
 	g.loop = loop.New(loop.Options{
@@ -300,7 +302,7 @@ func (g *Gateway) buildLoop() {
 func (g *Gateway) callOptions() calls.Options {
 	own := newOwnFiles(g.opts.Home, g.store.Path())
 	return calls.Options{
-		Gate: g.gate, Rules: g.rules, Recorder: g.journal, OwnFile: own.Named, OwnFolder: own.Held,
+		Gate: g.doorCalls, Rules: g.rules, Recorder: g.doorCalls, OwnFile: own.Named, OwnFolder: own.Held,
 		Redact: g.redactor.Redact, Logger: g.log, Paused: g.whyPaused,
 	}
 }

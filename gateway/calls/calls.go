@@ -135,6 +135,7 @@ type Result struct {
 	Name      string // offered name, or what was asked for when there is no such tool
 	Server    string
 	Tool      string
+	Class     approvals.Class
 	Arguments json.RawMessage // what ran, or was to run; a JSON string when it was not JSON
 	Allowed   bool            // passed the allowlist and validation
 	Approved  *bool           // nil: nobody had to be asked
@@ -169,6 +170,7 @@ func (c *Caller) Call(ctx context.Context, call Call) Result {
 		r.Name, r.Server, r.Tool = entry.Offered, entry.Server, entry.Name
 		verdict = c.judge(entry, r.Arguments)
 	}
+	r.Class = verdict.Class
 	if journalErr := c.opts.Recorder.Begin(ctx, journalCall(call, r, entry, verdict)); journalErr != nil {
 		return c.unrecorded(ctx, r, journalErr)
 	}

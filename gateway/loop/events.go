@@ -23,8 +23,10 @@ const (
 	RunFinished   Kind = "run_finished"
 )
 
-// Event is one thing that happened in a run. Which fields are set depends on
-// its Kind; Run and Time always are.
+// Event is one thing that happened in a run, or to a call that no run made, such
+// as an MCP client's: then Run is empty, and Door to CWD and Server to Class say
+// whose it is and what. Otherwise which fields are set depends on its Kind. Time
+// always is.
 type Event struct {
 	Kind      Kind               `json:"kind"`
 	Run       string             `json:"run"`
@@ -32,12 +34,15 @@ type Event struct {
 	Door      string             `json:"door,omitempty"`
 	Client    string             `json:"client,omitempty"`
 	Session   string             `json:"session,omitempty"`
+	CWD       string             `json:"cwd,omitempty"`
 	Model     string             `json:"model,omitempty"`
 	Round     int                `json:"round,omitempty"`
 	Text      string             `json:"text,omitempty"`
 	Call      string             `json:"call,omitempty"`   // the provider's id of the call, unique in its turn only
 	Record    string             `json:"record,omitempty"` // the call's id in the journal, unique
+	Server    string             `json:"server,omitempty"`
 	Tool      string             `json:"tool,omitempty"`
+	Class     approvals.Class    `json:"class,omitempty"` // how risky the call is, when that is known
 	Arguments json.RawMessage    `json:"arguments,omitempty"`
 	Request   *approvals.Request `json:"request,omitempty"`
 	Approver  string             `json:"approver,omitempty"` // who decided; "" when nobody had to
@@ -82,14 +87,15 @@ func (b *Bus) Subscribe(buffer int) (<-chan Event, func()) {
 	}
 }
 
-// listening reports whether anybody does, so that nothing is made for nobody.
-func (b *Bus) listening() bool {
+// Listening reports whether anybody does, so that nothing is made for nobody.
+func (b *Bus) Listening() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.listeners) > 0
 }
 
-func (b *Bus) publish(e Event) {
+// Publish tells the listeners of an event.
+func (b *Bus) Publish(e Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for l := range b.listeners {

@@ -269,9 +269,9 @@ func (r *run) runCall(ctx context.Context, c *call, own calls.Call) calls.Result
 		},
 	})
 	r.publish(Event{
-		Kind: CallFinished, Call: c.id, Record: id, Tool: result.Name, Arguments: result.Arguments, Outcome: string(result.Outcome),
-		Approver: result.Approver,
-		Reason:   result.Reason, Result: result.Text, Duration: result.Duration,
+		Kind: CallFinished, Call: c.id, Record: id, Server: result.Server, Tool: result.Name, Class: result.Class, Arguments: result.Arguments,
+		Outcome: string(result.Outcome), Approver: result.Approver,
+		Reason: result.Reason, Result: result.Text, Duration: result.Duration,
 	})
 	return result
 }
@@ -382,7 +382,7 @@ func (r *run) finish(ctx context.Context, err error) {
 }
 
 func (r *run) publish(e Event) {
-	listening := r.loop.opts.Events.listening()
+	listening := r.loop.opts.Events.Listening()
 	if e.Kind == Text && !listening {
 		return // there are many, and the board has no use for them
 	}
@@ -391,7 +391,7 @@ func (r *run) publish(e Event) {
 	if e.Kind != Text {
 		r.loop.board.note(e)
 	}
-	r.loop.opts.Events.publish(e)
+	r.loop.opts.Events.Publish(e)
 }
 
 // begin tells the sink once that the answer begins.

@@ -67,7 +67,7 @@ func (r *run) chunk(t *turn, data []byte, c *models.Chunk) error {
 	hasUsage := len(c.Usage) > 0 && c.Usage[0] == '{'
 	hasCalls := c.Calls != nil
 	r.first(c)
-	if r.offering || r.loop.opts.Events.listening() {
+	if r.offering || r.loop.opts.Events.Listening() {
 		r.collect(t, c.Delta)
 	}
 	if finish == "" && !hasUsage && !hasCalls && r.report.Rounds == 1 {

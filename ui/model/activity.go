@@ -82,6 +82,9 @@ type Change struct {
 // but for the end of a run.
 func (a *Activity) Apply(e loop.Event) Change {
 	c := Change{Run: e.Run, Call: -1}
+	if e.Run == "" {
+		return c
+	}
 	run := a.runs[e.Run]
 	missed := e.Lost > 0
 	if run == nil {
