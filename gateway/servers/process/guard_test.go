@@ -5,6 +5,7 @@ package process_test
 import (
 	"context"
 	"io"
+	"os"
 	"os/exec"
 	"os/signal"
 	"strconv"
@@ -31,13 +32,16 @@ func sleeper(t *testing.T) (pid int, ended <-chan struct{}) {
 }
 
 // restoreSignals undoes what the guard does to its process: what we start later
-// would inherit the ignored signals.
+// would inherit the ignored signals. Only Notify takes Ignore back.
 func restoreSignals(t *testing.T) {
-	t.Cleanup(func() { signal.Reset(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE) })
+	t.Cleanup(func() {
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+		signal.Stop(signals)
+	})
 }
 
 func TestGuardOrders(t *testing.T) {
-	restoreSignals(t)
 	tests := []struct {
 		name   string
 		orders string // %d is the group
@@ -52,6 +56,7 @@ func TestGuardOrders(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			restoreSignals(t)
 			pid, ended := sleeper(t)
 			orders, w := io.Pipe()
 			guard := make(chan error, 1)
