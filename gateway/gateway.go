@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -98,6 +99,9 @@ type Options struct {
 	// Redactor learns the secrets, for whatever else of the program tells
 	// something. If nil, one of the gateway's own.
 	Redactor *secrets.Redactor
+	// Listen opens the address of a door that the configuration switches on while
+	// the gateway runs. If nil, the system's listener.
+	Listen func(ctx context.Context, address string) (net.Listener, error)
 	// LogFile is where the program's log is kept, to be told to a person; "" when
 	// it is in no file.
 	LogFile string
@@ -132,6 +136,7 @@ type Gateway struct {
 	doorCalls *doorCalls
 	door      *mcpapi.Door
 	key       *accessKey
+	ollama    *ollamaDoor
 	hooks     *hooks.Keeper
 	attached  attached // sessions of the MCP door
 
@@ -222,6 +227,12 @@ func (o *Options) complete() error {
 	if o.Version == "" {
 		o.Version = "dev"
 	}
+	if o.Listen == nil {
+		o.Listen = func(ctx context.Context, address string) (net.Listener, error) {
+			var l net.ListenConfig
+			return l.Listen(ctx, "tcp", address)
+		}
+	}
 	return nil
 }
 
@@ -296,6 +307,7 @@ func (g *Gateway) buildLoop() {
 		Caller: g.caller, Catalogue: g.catalogue.Load, Settings: g.loopSettings, Recorder: g.journal, Events: g.events,
 	})
 	g.key = &accessKey{gateway: g}
+	g.ollama = &ollamaDoor{gateway: g, again: make(chan struct{}, 1)}
 }
 
 // callOptions are what every caller of ours needs, whatever it calls.

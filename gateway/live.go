@@ -99,6 +99,7 @@ func (g *Gateway) apply(cfg *config.Config) error {
 	if !g.opts.NoMCP {
 		g.applyServers(next)
 	}
+	g.ollama.look()
 	g.noteChange()
 	return nil
 }

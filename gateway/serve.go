@@ -21,13 +21,24 @@ import (
 const shutdownPatience = 5 * time.Second
 
 // Serve answers HTTP requests on ln until ctx ends, then lets open requests end
-// for a moment. The listener is closed when it returns.
+// for a moment. Meanwhile it keeps the Ollama-compatible door as the configuration
+// wants it. The listener is closed when it returns.
 func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 	g.key.serving.Store(true)
 	address := ln.Addr().String()
 	g.address.Store(&address)
 	g.notices.notify()
-	server := NewServer(g.Handler())
+	ctx, stop := context.WithCancel(ctx)
+	var keeping sync.WaitGroup
+	keeping.Go(func() { g.ollama.keep(ctx) })
+	defer keeping.Wait()
+	defer stop()
+	return serveHTTP(ctx, ln, g.Handler())
+}
+
+// serveHTTP is Serve, for any handler.
+func serveHTTP(ctx context.Context, ln net.Listener, handler http.Handler) error {
+	server := NewServer(handler)
 	requests, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
 	server.BaseContext = func(net.Listener) context.Context { return requests }

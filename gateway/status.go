@@ -21,6 +21,7 @@ type Status struct {
 	MCP       MCPStatus       `json:"mcp"`
 	Approvals ApprovalsStatus `json:"approvals"`
 	Config    ConfigStatus    `json:"config"`
+	Ollama    OllamaStatus    `json:"ollama"`
 	Runs      int64           `json:"runs"`   // active now
 	Paused    bool            `json:"paused"` // no tool may be called
 }
@@ -77,7 +78,7 @@ func (g *Gateway) Status(ctx context.Context) Status {
 	return Status{
 		Version: g.opts.Version, PID: os.Getpid(), Since: g.started, Listen: cmp.Or(g.Address(), g.Config().Gateway.Listen), Resident: g.key.serving.Load(),
 		LLM: g.llmStatus(ctx), MCP: g.mcpStatus(), Runs: g.active.Load(), Paused: g.Paused(),
-		Approvals: ApprovalsStatus{Pending: len(g.desk.Pending())}, Config: g.configStatus(),
+		Approvals: ApprovalsStatus{Pending: len(g.desk.Pending())}, Config: g.configStatus(), Ollama: g.Ollama(),
 	}
 }
 

@@ -98,6 +98,8 @@ func (v *validator) gateway(c *Config) {
 	if c.Ollama.Enabled {
 		if loopback, ok := v.listen("ollama.listen", c.Ollama.Listen); ok && !loopback {
 			v.fault("ollama.listen", "%s is reachable from other machines; this door listens on loopback alone", c.Ollama.Listen)
+		} else if ok && c.Ollama.Listen == g.Listen && !strings.HasSuffix(g.Listen, ":0") {
+			v.fault("ollama.listen", "%s is gateway.listen, too; each door needs an address of its own", g.Listen)
 		}
 	}
 	for i, origin := range g.CORSOrigins {

@@ -91,6 +91,7 @@ func TestCheckFaults(t *testing.T) {
 		{"two documents", "log: {level: info}\n---\nroots: []\n", 2, "", []string{"second"}},
 		{"newer version", "version: 2\n", 1, "version", []string{"newer"}},
 		{"in itself", "models: &m [{id: a, aliases: *m}]\n", 1, "", nil},
+		{"ollama at our own address", "ollama: {enabled: true, listen: '127.0.0.1:8640'}\n", 1, "ollama.listen", []string{"address of its own"}},
 		{"ollama for all", "ollama: {enabled: true, listen: '0.0.0.0:11434'}\n", 1, "ollama.listen", []string{"loopback"}},
 	}
 	for _, tt := range tests {

@@ -5,14 +5,17 @@ import (
 	"crypto/subtle"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 
 	"pointsman/gateway/models"
+	"pointsman/gateway/peer"
 )
 
 // guard answers whoever may not come in, before anything is read: a foreign
-// Host (DNS rebinding), a foreign Origin (a web page), a missing or wrong key.
+// Host (DNS rebinding), a foreign Origin (a web page), a missing or wrong key, and
+// where none is asked for another user of this machine.
 // It reports whether the request may go on.
 func (h *Handler) guard(w http.ResponseWriter, r *http.Request) bool {
 	s := h.opts.Settings()
@@ -29,6 +32,10 @@ func (h *Handler) guard(w http.ResponseWriter, r *http.Request) bool {
 		w.Header().Set("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Pointsman-Tools, X-Pointsman-Session, "+r.Header.Get("Access-Control-Request-Headers"))
 		w.Header().Set("Access-Control-Max-Age", "600")
 		w.WriteHeader(http.StatusNoContent)
+		return false
+	}
+	if s.Open && foreignUser(r) {
+		shut(w, r, http.StatusForbidden, "this address asks for no key, and answers the programs of its own user alone")
 		return false
 	}
 	if r.URL.Path == "/health" || s.Open {
@@ -49,6 +56,14 @@ func (h *Handler) guard(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	return true
+}
+
+// foreignUser reports whether the system says that the request comes from a
+// program of another user's of this machine.
+func foreignUser(r *http.Request) bool {
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	remote, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && peer.Foreign(local, net.TCPAddrFromAddrPort(remote))
 }
 
 func shut(w http.ResponseWriter, r *http.Request, status int, message string) {

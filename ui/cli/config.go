@@ -148,6 +148,7 @@ func (a *app) configCheck(args []string) error {
 			faults = true
 			a.tell("%s", approvals.VisibleText(conflict.Error()))
 		}
+		a.tellOpenDoors(store.Config())
 	}
 	if err != nil {
 		return err
@@ -156,6 +157,18 @@ func (a *app) configCheck(args []string) error {
 		return silentError{}
 	}
 	return a.print("config ok")
+}
+
+// tellOpenDoors says which doors ask for no key, and what that comes to.
+func (a *app) tellOpenDoors(cfg *config.Config) {
+	for _, door := range []struct {
+		open          bool
+		path, address string
+	}{{cfg.Gateway.Auth == "none", "gateway.auth", cfg.Gateway.Listen}, {cfg.Ollama.Enabled, "ollama.enabled", cfg.Ollama.Listen}} {
+		if door.open {
+			a.tell("note: %s: %s asks for no key: any program of yours can use the models there, and the tools that only read; risky calls ask you all the same", door.path, door.address)
+		}
+	}
 }
 
 // problems are those of the file that args name, or of the configuration that

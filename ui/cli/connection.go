@@ -18,6 +18,7 @@ import (
 	"pointsman/gateway/config"
 	"pointsman/gateway/control"
 	"pointsman/gateway/servers/scratch"
+	"pointsman/ui/port"
 )
 
 // connection is a gateway that a command works with: the resident, or one in
@@ -116,6 +117,7 @@ func sameConfig(a, b string) bool {
 // newGateway makes a gateway of this user's, with what opts leave open filled in.
 func (a *app) newGateway(ctx context.Context, store *config.Store, home config.Home, opts gateway.Options) (*gateway.Gateway, error) {
 	opts.Config, opts.Home, opts.Version, opts.Keychain, opts.Policy, opts.Demo = store, home, a.Version, a.Keychain, a.Policy, true
+	opts.Listen = port.Listen // which says who has an address
 	if self, err := os.Executable(); err == nil {
 		opts.Guard = []string{self, "guard"}
 	}

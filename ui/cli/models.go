@@ -163,10 +163,25 @@ func (a *app) showStatus(s gateway.Status) error {
 	if resting := restingState(s.LLM.Deployments); resting != "" {
 		rows = append(rows, []string{"resting", resting})
 	}
+	if s.Ollama.Enabled && s.Resident {
+		rows = append(rows, []string{"ollama", ollamaState(s.Ollama)})
+	}
 	if s.Paused {
 		rows = append(rows, []string{"tools", "paused: every call is denied"})
 	}
 	return a.table([]string{"pointsman", state}, append(rows, configRows(s.Config)...))
+}
+
+// ollamaState words how it stands with the Ollama-compatible door.
+func ollamaState(s gateway.OllamaStatus) string {
+	var parts []string
+	if s.Serving {
+		parts = append(parts, "http://"+s.Listen+", without a key")
+	}
+	if s.Error != "" {
+		parts = append(parts, s.Error)
+	}
+	return strings.Join(parts, "; ")
 }
 
 // configRows show which configuration there is, and what of it does not hold.

@@ -61,6 +61,32 @@ func TestPortInUse(t *testing.T) {
 	}
 }
 
+// TestServeWithOllama: the door is shown with what it lacks, and one whose port
+// somebody has keeps nobody from being served.
+func TestServeWithOllama(t *testing.T) {
+	held, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		address string
+		row     string
+	}{
+		"open":  {"127.0.0.1:0", "without a key"},
+		"taken": {held.Addr().String(), "has the port; stop it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, scratchConfig+"ollama: {enabled: true, listen: \""+test.address+"\"}\n")
+			r.serve()
+			eventually(t, "the status tells of the door", func() bool { return strings.Contains(r.must("status").out, test.row) })
+			if got := r.must("config", "check"); got.out != "config ok\n" || !strings.Contains(got.errors, "note: ollama.enabled: "+test.address+" asks for no key") {
+				t.Errorf("config check: %+v", got)
+			}
+		})
+	}
+	_ = held.Close()
+}
+
 func TestServeRefusals(t *testing.T) {
 	tests := []struct {
 		name   string

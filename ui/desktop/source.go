@@ -33,6 +33,7 @@ type Source interface {
 func StateOf(g *gateway.Gateway) model.State {
 	s := model.State{
 		Serving: g.Address(), Waiting: len(g.Desk().Pending()) + len(g.Questions().Open()), Runs: int(g.Runs()), Paused: g.Paused(),
+		OllamaFault: g.Ollama().Error,
 	}
 	failing := 0
 	for _, server := range g.Servers() {

@@ -25,6 +25,7 @@ type State struct {
 	LaunchAtLogin bool
 	LaunchFault   string // why launch at login is not as it is set; "" when it is
 	LaunchOther   bool   // what would be launched is another program than this one
+	OllamaFault   string // why the Ollama-compatible door is not open as it is set; "" when it is
 
 	// Why something cannot be done, in a few words; "" when it can.
 	NoWindows       string

@@ -58,6 +58,7 @@ const (
 	PathListen        = "gateway.listen"
 	PathTheme         = "desktop.theme"
 	PathLaunchAtLogin = "desktop.launch_at_login"
+	PathOllama        = "ollama.enabled"
 )
 
 // SettingGroup is settings that belong together.
@@ -88,6 +89,10 @@ func SettingGroups() []SettingGroup {
 			choiceSetting("log.level", "Log level", "Debug also tells what each request does.", func(c *config.Config) *string { return &c.Log.Level },
 				SettingChoice{"error", "Errors"}, SettingChoice{"warn", "Warnings"}, SettingChoice{"info", "Normal"}, SettingChoice{"debug", "Debug"}),
 		}},
+		{"Ollama's API", []Setting{
+			switchSetting(PathOllama, "For clients of Ollama", "They find your models by themselves, and show no key: your programs can use models and reading tools through it.", func(c *config.Config) *bool { return &c.Ollama.Enabled }),
+			under(PathOllama, textSetting("ollama.listen", "Address", "Where Ollama would be. On this machine alone.", func(c *config.Config) *string { return &c.Ollama.Listen })),
+		}},
 	}
 }
 
@@ -112,6 +117,14 @@ func switchSetting(path, label, hint string, at func(*config.Config) *bool) Sett
 func choiceSetting(path, label, hint string, at func(*config.Config) *string, choices ...SettingChoice) Setting {
 	return Setting{
 		Path: path, Label: label, Hint: hint, Kind: ChoiceSetting, Choices: choices,
+		read:  func(c *config.Config) string { return *at(c) },
+		value: func(_ *config.Config, text string) (any, error) { return text, nil },
+	}
+}
+
+func textSetting(path, label, hint string, at func(*config.Config) *string) Setting {
+	return Setting{
+		Path: path, Label: label, Hint: hint,
 		read:  func(c *config.Config) string { return *at(c) },
 		value: func(_ *config.Config, text string) (any, error) { return text, nil },
 	}

@@ -77,23 +77,30 @@ func (f *SettingsForm) Show(now config.Settings) {
 			field.Fixed = "while “" + f.Field(field.Under).Label + "” is off"
 		}
 	}
-	f.showLaunch(f.state)
+	f.showFaults(f.state)
 }
 
 // ShowState takes in the state of the program as it is now.
 func (f *SettingsForm) ShowState(s State) {
-	f.showLaunch(s)
+	f.showFaults(s)
 	f.state = s
 }
 
-// showLaunch shows what the desktop makes of launch at login.
-func (f *SettingsForm) showLaunch(s State) {
-	field := f.Field(PathLaunchAtLogin)
+// showFaults shows what has come of settings besides being saved.
+func (f *SettingsForm) showFaults(s State) {
+	launch := f.Field(PathLaunchAtLogin)
 	if s.NoLaunchAtLogin != "" {
-		field.Fixed = s.NoLaunchAtLogin
+		launch.Fixed = s.NoLaunchAtLogin
 	}
-	if field.Problem == "" || field.Problem == sentence(f.state.LaunchFault) {
-		field.Problem = sentence(s.LaunchFault)
+	launch.showFault(f.state.LaunchFault, s.LaunchFault)
+	f.Field(PathOllama).showFault(f.state.OllamaFault, s.OllamaFault)
+}
+
+// showFault puts a fault in the place of the one before, unless the field has
+// another problem.
+func (s *SettingField) showFault(before, now string) {
+	if s.Problem == "" || s.Problem == sentence(before) {
+		s.Problem = sentence(now)
 	}
 }
 

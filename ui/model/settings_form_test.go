@@ -226,6 +226,24 @@ func TestSettingsFormLaunch(t *testing.T) {
 	}
 }
 
+func TestSettingsFormOllama(t *testing.T) {
+	form := model.NewSettingsForm()
+	form.Show(configured("r1", nil))
+	if address := form.Field("ollama.listen"); address.Fixed == "" {
+		t.Error("the address can be changed while the door is off")
+	}
+	form.Show(configured("r2", func(c *config.Config) { c.Ollama.Enabled = true }))
+	field := form.Field(model.PathOllama)
+	form.ShowState(model.State{OllamaFault: "process 7 (ollama) has the port"})
+	if field.Problem != "Process 7 (ollama) has the port." || form.Field("ollama.listen").Fixed != "" {
+		t.Errorf("the field says %q, the address is fixed with %q", field.Problem, form.Field("ollama.listen").Fixed)
+	}
+	form.ShowState(model.State{})
+	if field.Problem != "" {
+		t.Errorf("the field goes on saying %q", field.Problem)
+	}
+}
+
 func TestSettingsFormTaken(t *testing.T) {
 	form := model.NewSettingsForm()
 	form.Show(configured("r1", nil))
@@ -262,6 +280,8 @@ func TestSettingsAreThoseOfTheConfiguration(t *testing.T) {
 			other = field.Choices[len(field.Choices)-1].Value
 		case field.Path == "approvals.timeout":
 			other = "9m"
+		case field.Path == "ollama.listen":
+			other = "127.0.0.1:5"
 		case field.Kind == model.TextSetting:
 			other = "4"
 		}
@@ -283,7 +303,7 @@ func TestSettingsAreThoseOfTheConfiguration(t *testing.T) {
 		if field.Text != other || !field.Saved {
 			t.Errorf("%s: entered %q, read back %q", field.Path, other, field.Text)
 		}
-		if strings.HasSuffix(field.Path, "enabled") { // what is under it is changed, too
+		if strings.HasSuffix(field.Path, "enabled") && other == model.Off { // what is under it is changed, too
 			if err := store.Edit(now.Revision, []config.Edit{{Path: edit.Path, Remove: true}}); err != nil {
 				t.Fatal(err)
 			}

@@ -18,8 +18,8 @@ import (
 type TakenError struct {
 	Address string // host:port
 	// Holder names the process that listens there, as the system tells it:
-	// "process 812 (node)"; "another Pointsman" when that process says so itself;
-	// "" when nobody tells.
+	// "process 812 (node)"; "another Pointsman" or "Ollama" when that process says so
+	// itself; "" when nobody tells.
 	Holder string
 	err    error
 }
@@ -43,8 +43,8 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 	switch {
 	case errors.Is(err, addressInUse):
 		taken := &TakenError{Address: address, Holder: holder(address), err: err}
-		if taken.Holder == "" && isPointsman(ctx, address) {
-			taken.Holder = "another Pointsman" // which keeps others from looking at it
+		if taken.Holder == "" { // another user's, or one that keeps others from looking at it
+			taken.Holder = introduced(ctx, address)
 		}
 		return nil, taken
 	case err != nil:
@@ -61,23 +61,35 @@ func open(ctx context.Context, address string) (net.Listener, error) {
 // healthPatience bounds the question to who has a port.
 const healthPatience = 500 * time.Millisecond
 
-// isPointsman reports whether the program that listens on an address says that it
-// is one of ours.
-func isPointsman(ctx context.Context, address string) bool {
+// introduced is who the program that listens on an address says it is, if it is one
+// that says so; else "".
+func introduced(ctx context.Context, address string) string {
 	ctx, cancel := context.WithTimeout(ctx, healthPatience)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/health", nil)
-	if err != nil {
-		return false
-	}
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	var health struct{ Service string }
+	if said, ok := get(ctx, &client, "http://"+address+"/health"); ok && json.Unmarshal(said, &health) == nil && health.Service == "pointsman" {
+		return "another Pointsman"
+	}
+	if said, ok := get(ctx, &client, "http://"+address+"/"); ok && string(said) == "Ollama is running" {
+		return "Ollama"
+	}
+	return ""
+}
+
+// get reads the first kilobyte of an answer.
+func get(ctx context.Context, client *http.Client, url string) (said []byte, ok bool) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, false
+	}
 	response, err := client.Do(req)
 	if err != nil {
-		return false
+		return nil, false
 	}
 	defer response.Body.Close()
-	var health struct{ Service string }
-	return json.NewDecoder(io.LimitReader(response.Body, 1<<10)).Decode(&health) == nil && health.Service == "pointsman"
+	said, err = io.ReadAll(io.LimitReader(response.Body, 1<<10))
+	return said, err == nil
 }
 
 // Check reports, as Listen does, why an address could not be listened on now.
