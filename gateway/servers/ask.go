@@ -87,6 +87,10 @@ const (
 	methodLog    = "notifications/message"
 )
 
+// maxQuestions is how many questions of one server's may be open at a time: more
+// would bury the person who answers.
+const maxQuestions = 32
+
 // answer answers a question of the server's.
 func (s *server) answer(ctx context.Context, sess *session, q question) (json.RawMessage, error) {
 	method, params := q.method, q.params
@@ -94,6 +98,10 @@ func (s *server) answer(ctx context.Context, sess *session, q question) (json.Ra
 	calls := callsOf(flights)
 	if method == methodRoots {
 		return s.answerRoots(ctx, flights, q)
+	}
+	defer sess.questions.Add(-1)
+	if sess.questions.Add(1) > maxQuestions {
+		return nil, errTooMany(maxQuestions)
 	}
 	client := s.host.answerer(calls, wanted(method, params))
 	if client == nil {

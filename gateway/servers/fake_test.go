@@ -105,6 +105,7 @@ func runSDK() {
 }
 
 type fake struct {
+	flooding *flood // not nil while it floods
 	mode     string
 	line     []byte // the request that is handled, as it came
 	out      *bufio.Writer
@@ -359,6 +360,10 @@ func (f *fake) ask(req request, method, params string) {
 }
 
 func (f *fake) answered(answer request) {
+	if f.flooding != nil {
+		f.ebb(answer)
+		return
+	}
 	n, err := strconv.Atoi(strings.Trim(string(answer.ID), `"q`))
 	if err != nil || n >= len(f.asking) {
 		return
@@ -385,6 +390,8 @@ func (f *fake) misbehave(req request) {
 		for i := range 3 {
 			f.answer(req, fmt.Sprintf(`{"content":[{"type":"text","text":"answer %d"}]}`, i))
 		}
+	case "flood":
+		f.flood(req)
 	case "endless": // a line of more than anybody can take
 		chunk := strings.Repeat("x", 1<<20)
 		fmt.Fprint(f.out, `{"jsonrpc":"2.0","result":"`)

@@ -50,6 +50,7 @@ type session struct {
 
 	lastID     atomic.Int64
 	lastFlight atomic.Int64
+	questions  atomic.Int32 // of the server's that are open
 	heard      atomic.Int64 // nanoseconds from began to when something last came
 	wg         sync.WaitGroup
 

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -20,6 +22,11 @@ var errNotSent = errors.New("the connection was closed before the request was se
 // 1, and never gets here.
 const firstWireID = 1 << 30
 
+// maxUnanswered is how many requests of a server's may wait for our answer at a
+// time. Beyond that it gets no answer but this, and is not read from until it has
+// taken it: one that asks and never reads would fill our memory.
+const maxUnanswered = 256
+
 // wire is a connection that carries requests of our own beside the SDK's. The
 // SDK reads and writes through it and never sees our requests' responses, so
 // they are not decoded into types that lose fields, nor encoded twice.
@@ -27,6 +34,8 @@ type wire struct {
 	mcp.Connection
 	onEnd func(error)                             // called once, with the reason, when the connection ends
 	saw   func(arrow string, msg jsonrpc.Message) // is shown each message
+
+	unanswered atomic.Int64 // requests of the server's
 
 	mu      sync.Mutex // guards the fields below
 	waiting map[int64]chan<- reply
@@ -65,15 +74,36 @@ func (w *wire) Read(ctx context.Context) (jsonrpc.Message, error) {
 			return nil, err
 		}
 		w.saw(receivedArrow, msg)
-		resp, ok := msg.(*jsonrpc.Response)
-		if !ok || !w.deliver(resp) {
-			return msg, nil
+		switch msg := msg.(type) {
+		case *jsonrpc.Response:
+			if w.deliver(msg) {
+				continue
+			}
+		case *jsonrpc.Request:
+			if msg.IsCall() && w.unanswered.Add(1) > maxUnanswered {
+				err := w.Write(ctx, &jsonrpc.Response{ID: msg.ID, Error: errTooMany(maxUnanswered)})
+				if err != nil {
+					w.fail(err)
+					return nil, err
+				}
+				continue
+			}
 		}
+		return msg, nil
 	}
+}
+
+// errTooMany is the answer to a request of the server's beyond those that may be
+// open at a time.
+func errTooMany(limit int) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("more than %d requests at a time are not answered; wait for the answers to the others", limit)}
 }
 
 // Write sends a message.
 func (w *wire) Write(ctx context.Context, msg jsonrpc.Message) error {
+	if _, ok := msg.(*jsonrpc.Response); ok {
+		defer w.unanswered.Add(-1) // not before it is on its way
+	}
 	w.saw(sentArrow, msg)
 	return w.Connection.Write(ctx, msg)
 }
