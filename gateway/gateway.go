@@ -38,6 +38,7 @@ import (
 	"pointsman/gateway/httpapi"
 	"pointsman/gateway/journal"
 	"pointsman/gateway/loop"
+	"pointsman/gateway/marathon"
 	"pointsman/gateway/mcpapi"
 	"pointsman/gateway/models"
 	"pointsman/gateway/policy"
@@ -70,6 +71,9 @@ type Options struct {
 	HTTPClient *http.Client
 	// NoMCP keeps the MCP servers from being connected.
 	NoMCP bool
+	// LeaveMarathons leaves the debug marathons alone that processes which are gone
+	// have not ended; otherwise Start goes on with them.
+	LeaveMarathons bool
 	// Policy returns what the administrator has settled, as it is now. If nil, the
 	// machine's own; see policy.System.
 	Policy func() *policy.Policy
@@ -132,6 +136,7 @@ type Gateway struct {
 	host      *servers.Host
 	caller    *calls.Caller
 	loop      *loop.Loop
+	marathons *marathon.Runner
 	events    *loop.Bus
 	doorCalls *doorCalls
 	door      *mcpapi.Door
@@ -192,6 +197,7 @@ func New(_ context.Context, opts Options) (*Gateway, error) {
 	g.buildApprovals()
 	g.buildServers()
 	g.buildLoop()
+	g.buildMarathons()
 	if err := g.apply(g.store.Config()); err != nil {
 		return nil, errors.Join(err, g.journal.Close())
 	}
@@ -319,7 +325,7 @@ func (g *Gateway) callOptions() calls.Options {
 	}
 }
 
-// Start connects the MCP servers, in the background. It must be called once;
+// Start connects the MCP servers and does the debug marathons, in the background. It must be called once;
 // Close ends what it starts.
 func (g *Gateway) Start() {
 	g.running.Go(func() {
@@ -330,6 +336,7 @@ func (g *Gateway) Start() {
 	g.running.Go(g.keepCatalogue)
 	g.running.Go(g.watchConfig)
 	g.running.Go(g.discover)
+	g.running.Go(func() { g.marathons.Run(g.stopping) })
 	g.idleLater()
 }
 
@@ -404,7 +411,7 @@ func (g *Gateway) TrustedHandler(door string) http.Handler {
 func (g *Gateway) doorOptions() httpapi.Options {
 	return httpapi.Options{
 		Runner: g, Models: g.Models, Status: g.statusAny, Diagnostics: g.Diagnostics, Settings: g.doorSettings,
-		Ask: g.askHTTP, Capabilities: func() any { return g.Capabilities() },
+		Ask: g.askHTTP, Capabilities: func() any { return g.Capabilities() }, Marathons: marathonDoor{g.marathons},
 		Version: g.opts.Version, Started: g.started, Logger: g.log,
 	}
 }

@@ -106,13 +106,19 @@ func (e *Envelope) fail(err error) {
 	if errors.Is(err, errTimeout) {
 		failed = &models.Error{Code: models.Timeout, Message: err.Error()}
 	}
+	e.OK, e.Content, e.Data, e.InsufficientContext = false, nil, nil, false
+	e.Error = NewFailure(failed)
+	e.Status, e.RetryAfter = statusOf(failed), failed.RetryAfter
+}
+
+// NewFailure is an error as an envelope tells it.
+func NewFailure(err error) *Failure {
+	failed := models.AsError(err)
 	message := failed.Message
 	if utf8.RuneCountInString(message) > maxMessage {
 		message = string([]rune(message)[:maxMessage-1]) + "…"
 	}
-	e.OK, e.Content, e.Data, e.InsufficientContext = false, nil, nil, false
-	e.Error = &Failure{Code: failed.Code, Message: message}
-	e.Status, e.RetryAfter = statusOf(failed), failed.RetryAfter
+	return &Failure{Code: failed.Code, Message: message}
 }
 
 // statusOf is the HTTP status of a failure. A provider's own 4xx keeps its own.

@@ -285,7 +285,7 @@ type Vihokai struct {
 
 // Marathon configures the debug marathon.
 type Marathon struct {
-	Ladder []string `yaml:"ladder"`
+	Ladder []string `yaml:"ladder"` // the models that each question is put to, in this order
 }
 
 // MCPDoor says what the MCP door serves.

@@ -92,6 +92,21 @@ func (v *validator) capabilities(c *Config) {
 	}
 }
 
+// ladder checks the models that a debug marathon's questions climb.
+func (v *validator) ladder(c *Config) {
+	const path = "marathon.ladder"
+	if n := len(c.Marathon.Ladder); n < 1 || n > maxRungs {
+		v.fault(path, "the ladder has %d models; it must have 1 to %d", n, maxRungs)
+	}
+	for i, name := range c.Marathon.Ladder {
+		v.leadsSomewhere(c, fmt.Sprintf("%s[%d]", path, i), name, "%q is no model and no model_list name, so no question can be put to it", name)
+	}
+}
+
+// maxRungs is how long marathon.ladder may be: each of its models is asked each
+// question, with all that was answered before.
+const maxRungs = 10
+
 // fallback checks one entry: that what falls back and what stands in are there.
 func (v *validator) fallback(c *Config, path, name string, to []string) {
 	if name != "*" && !c.leads(name) {

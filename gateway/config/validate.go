@@ -33,6 +33,7 @@ func validate(c *Config, decoded *decoder) []Problem {
 	v.providers(c)
 	v.deployments(c)
 	v.routing(c)
+	v.ladder(c)
 	v.servers(c)
 	v.enums(c)
 	v.numbers(reflect.ValueOf(c).Elem(), "")

@@ -56,6 +56,8 @@ type Options struct {
 	// If nil, there is nothing at their routes.
 	Ask          func(ctx context.Context, from Client, question []byte) Answer
 	Capabilities func() any
+	// Marathons keeps the debug marathons. If nil, there is nothing at their routes.
+	Marathons Marathons
 	// MCP serves /mcp. If nil, there is nothing there.
 	MCP     http.Handler
 	Version string
@@ -88,6 +90,9 @@ func New(opts Options) *Handler {
 	if opts.Capabilities != nil {
 		h.handle("/v1/capabilities", http.MethodGet, h.capabilities)
 	}
+	if opts.Marathons != nil {
+		h.marathonRoutes()
+	}
 	if opts.MCP != nil {
 		h.mux.Handle("/mcp", opts.MCP)
 	}
@@ -116,14 +121,19 @@ func nothing(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) handle(path, method string, serve http.HandlerFunc) {
 	h.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != method && !(method == http.MethodGet && r.Method == http.MethodHead) {
-			w.Header().Set("Allow", method)
-			refuse(w, r, &models.Error{
-				Code: models.InvalidRequest, Status: http.StatusMethodNotAllowed,
-				Message: fmt.Sprintf("%s takes %s, not %s", path, method, r.Method),
-			})
+			refuseMethod(w, r, path, method)
 			return
 		}
 		serve(w, r)
+	})
+}
+
+// refuseMethod says which methods a path takes.
+func refuseMethod(w http.ResponseWriter, r *http.Request, path, allowed string) {
+	w.Header().Set("Allow", allowed)
+	refuse(w, r, &models.Error{
+		Code: models.InvalidRequest, Status: http.StatusMethodNotAllowed,
+		Message: fmt.Sprintf("%s takes %s, not %s", path, allowed, r.Method),
 	})
 }
 

@@ -111,6 +111,7 @@ type Result struct {
 	Usage   json.RawMessage // summed over all rounds; nil when no provider said
 	Reply   []byte          // a plain answer in OpenAI's shape, with x_gateway; nil when streamed
 	Header  http.Header     // the last provider's headers
+	CostUSD *float64        // of all rounds; nil when no price is known
 }
 
 // Report is what `x_gateway` tells of a run.

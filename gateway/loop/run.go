@@ -337,12 +337,21 @@ func (r *run) remember(theirs []*call) {
 // answer makes the result of the last turn.
 func (r *run) answer(t *turn) (*Result, error) {
 	r.report.PlanProgress = Progress(r.report.Plan)
-	result := &Result{Report: r.report, Run: r.id, Model: r.model, Content: t.text(), Finish: t.finish, Usage: r.usage, Header: t.header}
+	result := &Result{Report: r.report, Run: r.id, Model: r.model, Content: t.text(), Finish: t.finish, Usage: r.usage, Header: t.header, CostUSD: r.costUSD()}
 	if r.req.Stream != nil {
 		return result, r.endStream(t)
 	}
 	result.Reply = r.plainReply(t)
 	return result, nil
+}
+
+// costUSD is what the run has cost so far; nil when no price is known.
+func (r *run) costUSD() *float64 {
+	if !r.costKnown {
+		return nil
+	}
+	cost := r.cost
+	return &cost
 }
 
 // announce and finish tell the record and the listeners of the run.
@@ -371,10 +380,7 @@ func (r *run) finish(ctx context.Context, err error) {
 	if rec := r.loop.opts.Recorder; rec != nil {
 		end := journal.RunEnd{
 			Outcome: journal.Outcome(outcome), Rounds: r.report.Rounds, PromptTokens: r.tokensIn, CompletionTokens: r.tokensOut,
-			DurationMS: time.Since(r.started).Milliseconds(), Error: reason,
-		}
-		if r.costKnown {
-			end.CostUSD = &r.cost
+			CostUSD: r.costUSD(), DurationMS: time.Since(r.started).Milliseconds(), Error: reason,
 		}
 		rec.FinishRun(r.id, end)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"pointsman/gateway/ask"
 	"pointsman/gateway/loop"
+	"pointsman/gateway/marathon"
 	"pointsman/gateway/models"
 	"pointsman/gateway/tools"
 )
@@ -19,6 +20,10 @@ type Gateway interface {
 	// That it goes on is told to progress, in words.
 	Ask(ctx context.Context, party Party, question json.RawMessage, progress func(string)) *ask.Envelope
 	Capabilities() []ask.Capability
+	// BeginMarathon reads a debug marathon and begins it. Of an id that is not known,
+	// Marathon's error says so.
+	BeginMarathon(ctx context.Context, party Party, request json.RawMessage) (*marathon.Job, error)
+	Marathon(ctx context.Context, id string) (*marathon.Job, error)
 	Models() *models.Router
 	StatusAny(ctx context.Context) any
 	Tools() []tools.Row

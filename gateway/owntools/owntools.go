@@ -79,9 +79,13 @@ func New(cfg config.Integrations, classifier *tools.Classifier, opts Options) (*
 	if err != nil {
 		return nil, err
 	}
+	marathons, err := marathonTool(opts.Gateway)
+	if err != nil {
+		return nil, err
+	}
 	list := []*tool{
 		chatTool(opts.Gateway), modelsTool(opts.Gateway), statusTool(opts.Gateway), toolsTool(opts.Gateway), planTool(opts.Gateway),
-		installTool(), asks, capabilitiesTool(opts.Gateway),
+		installTool(), asks, capabilitiesTool(opts.Gateway), marathons, marathonStatusTool(opts.Gateway),
 	}
 	if cfg.HubSpot.BaseURL != "" {
 		list = append(list, hubspotTool(cfg.HubSpot.BaseURL, opts.Client, opts.Version))
