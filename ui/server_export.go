@@ -69,11 +69,7 @@ func (s *serversScreen) writeExport(file fyne.URIWriteCloser, text string, note 
 func (s *serversScreen) exported(target string) (text, note string) {
 	cfg := s.view.settings.Config
 	home, _ := os.UserHomeDir() // "" leaves out what refers to it, and says so
-	folder := ""
-	if len(cfg.Roots) > 0 {
-		folder = cfg.Roots[0]
-	}
-	out, err := connect.Export(target, cfg.MCPServers, home, folder)
+	out, err := connect.Export(target, cfg.MCPServers, home, cfg.Workspace())
 	if err != nil {
 		return "", inWords(err)
 	}

@@ -51,12 +51,9 @@ func newServerImport(s *serversScreen) *serverImport {
 	return p
 }
 
-// read looks into the files; folder is the workspace, or "".
+// read looks into the files; those of the workspace, too.
 func (p *serverImport) read() {
-	folder := ""
-	if roots := p.screen.view.settings.Config.Roots; len(roots) > 0 {
-		folder = roots[0]
-	}
+	folder := p.screen.view.settings.Config.Workspace()
 	background(p.screen.ctx, p.screen.ui, func(context.Context) ([]connect.Source, error) {
 		machine, err := connect.ThisMachine(folder, os.Getenv)
 		if err != nil {

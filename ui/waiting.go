@@ -71,31 +71,34 @@ func (u *UI) watchQuestions(ctx context.Context) error {
 // announceQuestions has the desktop tell what servers ask, where the resident has
 // no means to, when something has come.
 func (u *UI) announceQuestions(open []elicit.Question) {
-	come := false
-	asked := map[string]bool{}
-	for _, q := range open {
-		come = come || !u.asked[q.ID]
-		asked[q.ID] = true
+	ids := make([]string, len(open))
+	for i, q := range open {
+		ids[i] = q.ID
 	}
-	u.asked = asked
-	if come && u.opts.Announce && u.notify {
-		title, body := model.QuestionNotice(open)
-		u.app.SendNotification(fyne.NewNotification(title, body))
-	}
+	u.tellOfNew(&u.asked, ids, func() (title, body string) { return model.QuestionNotice(open) })
 }
 
 // announce has the desktop tell what waits, where the resident has no means to,
 // when something has come.
 func (u *UI) announce(pending []approvals.Request) {
-	come := false
-	told := map[string]bool{}
-	for _, req := range pending {
-		come = come || !u.told[req.ID]
-		told[req.ID] = true
+	ids := make([]string, len(pending))
+	for i, req := range pending {
+		ids[i] = req.ID
 	}
-	u.told = told
+	u.tellOfNew(&u.told, ids, func() (title, body string) { return model.WaitingNotice(pending) })
+}
+
+// tellOfNew sends a notification when some of the ids are not among the known, and
+// makes them the known.
+func (u *UI) tellOfNew(known *map[string]bool, ids []string, notice func() (title, body string)) {
+	come := false
+	now := map[string]bool{}
+	for _, id := range ids {
+		come = come || !(*known)[id]
+		now[id] = true
+	}
+	*known = now
 	if come && u.opts.Announce && u.notify {
-		title, body := model.WaitingNotice(pending)
-		u.app.SendNotification(fyne.NewNotification(title, body))
+		u.app.SendNotification(fyne.NewNotification(notice()))
 	}
 }

@@ -53,6 +53,15 @@ type Config struct {
 	MCPTimeout int64 `yaml:"-"`
 }
 
+// Workspace returns the folder that ${workspaceFolder} stands for in the servers'
+// entries: the first of Roots, or "".
+func (c *Config) Workspace() string {
+	if len(c.Roots) == 0 {
+		return ""
+	}
+	return c.Roots[0]
+}
+
 // Secret is a secret as configured: a reference ("keychain:NAME",
 // "os.environ/NAME", "${env:NAME}", text holding "${keychain:NAME}") or a
 // literal. It prints as a reference or as a mark, never as a literal value.

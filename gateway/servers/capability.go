@@ -7,8 +7,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// announced are the capabilities that a server is told of at the handshake. That
-// there are roots is always said, as the list may be filled later.
+// announced are the capabilities that a server is told of, at the handshake or with
+// each request. That there are roots is always said, as the list may be filled later.
 func announced(able Abilities) *mcp.ClientCapabilities {
 	caps := &mcp.ClientCapabilities{}
 	announceRoots(caps)
@@ -35,29 +35,10 @@ type statelessMeta struct {
 
 // fields returns the members of _meta, by name.
 func (m statelessMeta) fields(info *mcp.Implementation, version string) map[string]any {
-	none := struct{}{}
-	caps := map[string]any{"roots": none}
-	if m.able.Sampling {
-		sampling := map[string]any{}
-		if m.able.SamplingTools {
-			sampling["tools"] = none
-		}
-		caps["sampling"] = sampling
-	}
-	elicitation := map[string]any{}
-	if m.able.Form {
-		elicitation["form"] = none
-	}
-	if m.able.URL {
-		elicitation["url"] = none
-	}
-	if len(elicitation) > 0 {
-		caps["elicitation"] = elicitation
-	}
 	fields := map[string]any{
 		mcp.MetaKeyProtocolVersion:    version,
 		mcp.MetaKeyClientInfo:         info,
-		mcp.MetaKeyClientCapabilities: caps,
+		mcp.MetaKeyClientCapabilities: announced(m.able),
 	}
 	if m.logLevel != "" {
 		fields[metaKeyLogLevel] = m.logLevel

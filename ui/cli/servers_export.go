@@ -50,11 +50,7 @@ func (a *app) exportServers(names []string, f exportFlags) error {
 	if err != nil {
 		return err
 	}
-	folder := ""
-	if roots := store.Config().Roots; len(roots) > 0 {
-		folder = roots[0]
-	}
-	out, err := connect.Export(f.to, servers, machine.Home, folder)
+	out, err := connect.Export(f.to, servers, machine.Home, store.Config().Workspace())
 	if err != nil {
 		return err
 	}

@@ -259,10 +259,8 @@ func refsOf(entry config.MCPServer) []string {
 
 // used reports whether a name in the keychain is something else's.
 func (im *importing) used(ctx context.Context, name string) bool {
-	for _, ref := range im.now.Config.SecretRefs() {
-		if ref.Ref == keychainScheme+name {
-			return true
-		}
+	if model.KeyUsed(im.now.Config, name) {
+		return true
 	}
 	_, err := im.Keychain.Get(ctx, name)
 	return err == nil

@@ -84,7 +84,7 @@ func (a *Activity) Rows(now time.Time) []ListRow {
 	}
 	day := ""
 	for run := range a.listed {
-		if heading := DayHeading(run.Began, now); heading != day {
+		if heading := dayHeading(run.Began, now); heading != day {
 			day = heading
 			rows = append(rows, ListRow{Heading: day})
 		}
@@ -124,9 +124,9 @@ func (a *Activity) listed(yield func(*Run) bool) {
 	}
 }
 
-// DayHeading names a day as it is seen now, where now is: "Today", "Yesterday",
+// dayHeading names a day as it is seen now, where now is: "Today", "Yesterday",
 // "Monday 2 March", "2 March 2025".
-func DayHeading(at, now time.Time) string {
+func dayHeading(at, now time.Time) string {
 	at = at.In(now.Location())
 	switch days := daysApart(at, now); {
 	case days <= 0:

@@ -237,7 +237,7 @@ func DefinitionLines(req approvals.Request) []TextLine {
 	if req.DefinitionChange == "" {
 		return nil
 	}
-	return append([]TextLine{{Kind: TextWarning, Text: "The server has changed what it says of this tool:"}}, DiffLines(req.DefinitionChange)...)
+	return append([]TextLine{{Kind: TextWarning, Text: "The server has changed what it says of this tool:"}}, diffLines(req.DefinitionChange)...)
 }
 
 // WarningLines say what is destructive in a call; none when nothing was found.

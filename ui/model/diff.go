@@ -18,8 +18,8 @@ func unified(before, after string) string {
 	return strings.TrimSuffix(out, "\n")
 }
 
-// DiffLines reads a unified diff for showing.
-func DiffLines(text string) []TextLine {
+// diffLines reads a unified diff for showing.
+func diffLines(text string) []TextLine {
 	var lines []TextLine
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		lines = append(lines, TextLine{Kind: diffKind(line), Text: showable(line)})

@@ -60,7 +60,7 @@ func patchLines(req approvals.Request, args json.RawMessage) []TextLine {
 	if req.Tool != "apply_patch" || json.Unmarshal(args, &patch) != nil || patch.Patch == "" {
 		return nil
 	}
-	lines := DiffLines(patch.Patch)
+	lines := diffLines(patch.Patch)
 	for i := range lines {
 		if strings.HasPrefix(lines[i].Text, "*** ") {
 			lines[i].Kind = TextHunk
@@ -82,7 +82,7 @@ func compared(before, after string) []TextLine {
 	if before == after {
 		return []TextLine{note("The file has this content already.")}
 	}
-	return DiffLines(unified(before, after))
+	return diffLines(unified(before, after))
 }
 
 // edited compares a text with itself after edits. Edits that would not be exact

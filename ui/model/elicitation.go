@@ -145,13 +145,5 @@ func QuestionNotice(open []elicit.Question) (title, body string) {
 	if len(open) != 1 {
 		title = fmt.Sprintf("MCP servers ask you %d things", len(open))
 	}
-	var names []string
-	for i, q := range open {
-		if i == mostNamed {
-			names = append(names, fmt.Sprintf("and %d more", len(open)-i))
-			break
-		}
-		names = append(names, approvals.Visible(q.Server))
-	}
-	return title, strings.Join(names, "\n")
+	return title, firstLines(open, func(q elicit.Question) string { return approvals.Visible(q.Server) })
 }

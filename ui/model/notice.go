@@ -7,7 +7,7 @@ import (
 	"pointsman/approvals"
 )
 
-// mostNamed is how many calls a notification names.
+// mostNamed is how many calls, or questions, a notification names.
 const mostNamed = 3
 
 // WaitingNotice words a notification of what waits for a person. It shows no
@@ -17,17 +17,23 @@ func WaitingNotice(waiting []approvals.Request) (title, body string) {
 	if len(waiting) != 1 {
 		title = fmt.Sprintf("%d tool calls wait for you", len(waiting))
 	}
-	var lines []string
-	for i, req := range waiting {
-		if i == mostNamed {
-			lines = append(lines, fmt.Sprintf("and %d more", len(waiting)-i))
-			break
-		}
+	return title, firstLines(waiting, func(req approvals.Request) string {
 		line := fmt.Sprintf("%s of %s (%s)", approvals.Visible(req.Tool), approvals.Visible(req.Server), req.Class)
 		if req.Client != "" {
 			line += ", for " + approvals.Visible(req.Client)
 		}
-		lines = append(lines, line)
+		return line
+	})
+}
+
+// firstLines is a line for each of the first few, and how many more there are.
+func firstLines[T any](list []T, line func(T) string) string {
+	var lines []string
+	for _, each := range list[:min(len(list), mostNamed)] {
+		lines = append(lines, line(each))
 	}
-	return title, strings.Join(lines, "\n")
+	if more := len(list) - len(lines); more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "\n")
 }

@@ -86,8 +86,8 @@ func SavedServer(name string, entry config.MCPServer) ServerForm {
 	return f
 }
 
-// PastedServer is the form of an entry as config.ParseServers reads it.
-func PastedServer(name string, entry config.MCPServer) ServerForm {
+// pastedServer is the form of an entry as config.ParseServers reads it.
+func pastedServer(name string, entry config.MCPServer) ServerForm {
 	return formOf(name, entry, pastedPair)
 }
 

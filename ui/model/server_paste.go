@@ -22,7 +22,7 @@ func PastedLines(found map[string]config.MCPServer, cfg *config.Config) []Pasted
 	var lines []PastedLine
 	taken := cfg.Clone()
 	for _, name := range slices.Sorted(maps.Keys(found)) {
-		form := PastedServer(name, found[name])
+		form := pastedServer(name, found[name])
 		draft := form.Draft(taken)
 		line := PastedLine{Form: form, Draft: draft, About: clip(strings.Join(append([]string{form.Command}, found[name].Args...), " "), longestText)}
 		if form.Remote {

@@ -179,12 +179,12 @@ func listenSetting() Setting {
 			}
 			return port
 		},
-		value: func(c *config.Config, text string) (any, error) { return ListenAddress(c, text), nil },
+		value: func(c *config.Config, text string) (any, error) { return listenAddress(c, text), nil },
 	}
 }
 
-// ListenAddress is gateway.listen with another port, which need not make sense.
-func ListenAddress(c *config.Config, port string) string {
+// listenAddress is gateway.listen with another port, which need not make sense.
+func listenAddress(c *config.Config, port string) string {
 	host, _, err := net.SplitHostPort(c.Gateway.Listen)
 	if err != nil {
 		host, _, _ = net.SplitHostPort(config.Default().Gateway.Listen)

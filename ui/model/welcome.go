@@ -13,13 +13,13 @@ import (
 
 // FirstStart reports whether nothing is configured yet: nobody answers, and no
 // server has tools.
-func FirstStart(c *config.Config) bool { return c != nil && !ModelChosen(c) && len(c.MCPServers) == 0 }
+func FirstStart(c *config.Config) bool { return c != nil && !modelChosen(c) && len(c.MCPServers) == 0 }
 
 // DemoModel answers without a key.
 const DemoModel = "demo"
 
-// ModelChosen reports whether somebody is configured who answers.
-func ModelChosen(c *config.Config) bool {
+// modelChosen reports whether somebody is configured who answers.
+func modelChosen(c *config.Config) bool {
 	for name, provider := range c.Providers {
 		if provider.APIKey != "" || provider.BaseURL != "" || !NeedsKey(name) {
 			return true
@@ -63,7 +63,7 @@ type WelcomeStep struct {
 // WelcomeSteps are the first steps, and which of them are done.
 func WelcomeSteps(c *config.Config) []WelcomeStep {
 	return []WelcomeStep{
-		{Title: "Model", Done: c != nil && ModelChosen(c)},
+		{Title: "Model", Done: c != nil && modelChosen(c)},
 		{Title: "Tools", Done: c != nil && len(c.MCPServers) > 0},
 		{Title: "Copilot"},
 	}

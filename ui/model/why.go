@@ -12,7 +12,7 @@ import (
 func WhyWords(list []tools.Why) string {
 	var lines []string
 	for _, why := range list {
-		lines = append(lines, WhyTitle(why))
+		lines = append(lines, whyTitle(why))
 		for _, reason := range why.Reasons {
 			lines = append(lines, "  - "+reason.Text)
 		}
@@ -23,8 +23,8 @@ func WhyWords(list []tools.Why) string {
 	return strings.Join(lines, "\n")
 }
 
-// WhyTitle says in a line how it stands with a tool.
-func WhyTitle(why tools.Why) string {
+// whyTitle says in a line how it stands with a tool.
+func whyTitle(why tools.Why) string {
 	name := why.Asked
 	if why.Name != "" {
 		name = fmt.Sprintf("%s (%s of server %s)", why.Name, why.Tool, why.Server)
