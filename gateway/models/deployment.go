@@ -183,6 +183,9 @@ func (d *Deployment) chatURL() string { return d.BaseURL + "chat/completions" + 
 // at returns the deployment of a model at a provider that is known by name.
 func (r *Router) at(provider, model string) (*Deployment, error) {
 	p, configured := r.cfg.Providers[provider]
+	if !configured {
+		p, configured = r.cfg.Providers[litellmName(provider)]
+	}
 	known, isKnown := r.known(provider)
 	base := cmp.Or(p.BaseURL, known.BaseURL)
 	if base == "" {

@@ -92,6 +92,29 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
+// TestLiteLLMNamesOfAProvider: what the user says of a provider holds for each of
+// LiteLLM's names for it.
+func TestLiteLLMNamesOfAProvider(t *testing.T) {
+	router := rig(t, &upstream{}, func(c *config.Config) {
+		c.Providers = map[string]config.Provider{"ollama": {BaseURL: "http://127.0.0.1:9/v1", APIKey: "its-key"}}
+		c.ModelList = []config.Deployment{{ModelName: "a", LiteLLMParams: config.LiteLLMParams{Model: "ollama_chat/x"}}, {ModelName: "b", LiteLLMParams: config.LiteLLMParams{Model: "ollama/x"}}}
+	})
+	for _, name := range []string{"a", "b"} {
+		route, err := router.Resolve(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := route.First(); d.BaseURL != "http://127.0.0.1:9/v1/" || d.key != "its-key" {
+			t.Errorf("%s leads to %s with the key %q", name, d.BaseURL, string(d.key))
+		}
+	}
+	for address, want := range map[string]bool{"http://localhost:9/v1": true, "http://[::1]:9": true, "http://127.0.0.1:11434/v1": false, "http://10.0.0.1:9/v1": false} {
+		if router.Reaches(address) != want {
+			t.Errorf("%s is configured: %v", address, !want)
+		}
+	}
+}
+
 // TestCatalogueIsKnownToTheConfiguration compares the catalogue with the names by
 // which the configuration tells a fallback to nothing.
 func TestCatalogueIsKnownToTheConfiguration(t *testing.T) {

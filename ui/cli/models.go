@@ -65,7 +65,7 @@ func (a *app) modelsCommand() *cobra.Command {
 		},
 	}
 	jsonFlag(cmd, &asJSON)
-	cmd.AddCommand(a.modelsHealthCommand())
+	cmd.AddCommand(a.modelsHealthCommand(), a.modelsDiscoverCommand())
 	return cmd
 }
 

@@ -191,20 +191,10 @@ func lostKeys(lost []string) []string {
 }
 
 // confirm asks for a clear yes.
-func (im *importing) confirm(question string) (bool, error) {
-	answer, err := im.line(question)
-	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))), err
-}
+func (im *importing) confirm(question string) (bool, error) { return im.app.confirm(im.in, question) }
 
 // line asks for a line of text.
-func (im *importing) line(question string) (string, error) {
-	_, _ = fmt.Fprint(im.Stderr, question)
-	line, err := im.in.ReadString('\n')
-	if err != nil {
-		return "", fmt.Errorf("reading the answer: %w", err)
-	}
-	return strings.TrimRight(line, "\r\n"), nil
-}
+func (im *importing) line(question string) (string, error) { return im.app.line(im.in, question) }
 
 // add asks for what the servers need, keeps it, and adds them in one change.
 func (im *importing) add(ctx context.Context) error {

@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"bufio"
 	"cmp"
+	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/term"
 )
@@ -39,6 +43,22 @@ func withDescriptor(file *os.File, use func(fd int)) {
 // can type the answers.
 func (a *app) interactive() bool {
 	return terminalFile(a.Stdin) != nil && terminalFile(a.Stderr) != nil
+}
+
+// confirm asks the person at the terminal for a clear yes.
+func (a *app) confirm(in *bufio.Reader, question string) (bool, error) {
+	answer, err := a.line(in, question)
+	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))), err
+}
+
+// line asks the person at the terminal for a line of text.
+func (a *app) line(in *bufio.Reader, question string) (string, error) {
+	_, _ = fmt.Fprint(a.Stderr, question)
+	line, err := in.ReadString('\n')
+	if err != nil {
+		return "", fmt.Errorf("reading the answer: %w", err)
+	}
+	return strings.TrimRight(line, "\r\n"), nil
 }
 
 // widthOf is the number of columns of a stream, zero when there is no bound.

@@ -30,6 +30,7 @@ func views(g *gateway.Gateway) map[string]func(context.Context) any {
 		"models":       func(context.Context) any { return modelRows(g) },
 		"capabilities": func(context.Context) any { return g.Capabilities() },
 		"health":       func(context.Context) any { return g.Models().Health() },
+		"local":        func(ctx context.Context) any { return g.LocalServers(ctx) },
 		"tools":        func(context.Context) any { return g.Tools() },
 		"servers":      func(context.Context) any { return g.Servers() },
 		desktop.View:   func(context.Context) any { return desktop.StateOf(g) },
