@@ -88,6 +88,8 @@ type Request struct {
 	CWD       string
 	ToolsOff  bool // offer no tool of ours
 	MaxRounds int  // zero: the settings' own
+	// Theirs are names of tools of the caller's that the body's tools do not have.
+	Theirs []string
 }
 
 // Sink takes a streamed answer. Its methods are called by one goroutine at a

@@ -42,6 +42,9 @@ func (l *Loop) commonOffer(plan bool) []byte {
 // forbids it.
 func (r *run) offer() error {
 	r.theirs = toolNames(r.body)
+	for _, name := range r.req.Theirs {
+		r.theirs[name] = true
+	}
 	if r.req.ToolsOff || r.body.Has("functions") || r.toolsForced() {
 		return nil
 	}

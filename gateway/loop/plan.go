@@ -87,12 +87,17 @@ func planReminder(plan []Step) string {
 	return b.String()
 }
 
-// toolNames returns the function names in a request's tools.
+// toolNames returns the function names in a request's tools. Those of a namespace
+// are offered by their own name, or one with the namespace before it.
 func toolNames(body *models.Body) map[string]bool {
 	names := map[string]bool{}
 	for _, tool := range body.Get("tools").Array() {
-		if name := toolName(tool); name != "" {
+		name := toolName(tool)
+		if name != "" {
 			names[name] = true
+		}
+		for _, inner := range tool.Get("tools.#.name").Array() {
+			names[inner.String()], names[name+"__"+inner.String()] = true, true
 		}
 	}
 	return names

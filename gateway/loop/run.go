@@ -117,7 +117,7 @@ func (r *run) rounds(ctx context.Context) (*Result, error) {
 		}
 		ours, theirs := turn.split()
 		if len(ours) == 0 || r.report.Stopped != "" {
-			if len(theirs) > 0 && r.added > 0 {
+			if len(theirs) > 0 && (r.added > 0 || len(turn.items) > 0 && !r.req.Route.Responses) {
 				r.add(turn.assistantMessage())
 				r.remember(theirs)
 			}

@@ -38,7 +38,7 @@ func (r *run) readStream(reply *models.Reply) (*turn, error) {
 			return nil, reply.Broken(why)
 		}
 		r.begin(reply.Header)
-		if err := r.chunk(t, data, &c); err != nil {
+		if err := r.chunk(t, data, &c, reply.Translated()); err != nil {
 			return nil, err
 		}
 		if len(t.calls) > maxCalls {
@@ -50,6 +50,7 @@ func (r *run) readStream(reply *models.Reply) (*turn, error) {
 			}
 		}
 	}
+	t.items = reply.Items()
 	if t.finish == "" {
 		return nil, reply.Broken("its stream ended in the middle: no finish_reason came")
 	}
@@ -61,13 +62,14 @@ func (r *run) readStream(reply *models.Reply) (*turn, error) {
 	return t, nil
 }
 
-// chunk takes one chunk of the stream. Most are text, and go on as they came.
-func (r *run) chunk(t *turn, data []byte, c *models.Chunk) error {
+// chunk takes one chunk of the stream. Most are text, and go on as they came. A
+// translated one's turn may have to be remembered.
+func (r *run) chunk(t *turn, data []byte, c *models.Chunk, translated bool) error {
 	finish := models.Text(c.Finish)
 	hasUsage := len(c.Usage) > 0 && c.Usage[0] == '{'
 	hasCalls := c.Calls != nil
 	r.first(c)
-	if r.offering || r.loop.opts.Events.Listening() {
+	if r.offering || translated || r.loop.opts.Events.Listening() {
 		r.collect(t, c.Delta)
 	}
 	if finish == "" && !hasUsage && !hasCalls && r.report.Rounds == 1 {
@@ -130,7 +132,7 @@ func (r *run) collect(t *turn, raw []byte) {
 // sendSeparate sends a chunk, and an empty line before it when it begins the text
 // of another round, unless the caller wants JSON.
 func (r *run) sendSeparate(b *models.Body) error {
-	if r.said && gjson.GetBytes(b.Raw("choices"), "0.delta.content").String() != "" {
+	if r.said && gjson.GetBytes(b.Raw("choices"), "0.delta.content").String() != "" && !b.Has(models.EventMember) {
 		r.said = false
 		if kind := r.body.Get("response_format").Get("type").String(); !strings.HasPrefix(kind, "json") {
 			if err := r.sendText(b, "\n\n"); err != nil {
@@ -146,6 +148,7 @@ func (r *run) sendText(like *models.Body, text string) error {
 	b := like.Clone()
 	b.Set("choices", fmt.Appendf(nil, `[{"index":0,"delta":{"content":%s},"finish_reason":null}]`, models.Quote(text)))
 	b.Delete("usage")
+	b.Delete(models.EventMember)
 	return r.send(b.Bytes())
 }
 
@@ -229,7 +232,7 @@ func (r *run) deltaCall(t *turn, raw gjson.Result) []byte {
 	}
 	if !c.named && (name != "" || !c.ours) {
 		begins, c.named = true, true
-		c.name, c.kind, c.ours, c.index = name, kind, r.isOurs(name), t.sent
+		c.name, c.kind, c.ours, c.index = name, kind, r.isOurs(name, raw), t.sent
 		if !c.ours {
 			t.sent++
 		}
@@ -237,7 +240,7 @@ func (r *run) deltaCall(t *turn, raw gjson.Result) []byte {
 	late := c.args.Len() > 0 && begins
 	text := argumentsText(raw, c.kind)
 	c.args.WriteString(text)
-	c.extra.addExcept(raw, "index", "id", "type", "function", "custom")
+	c.extra.addExcept(raw, "index", "id", "type", "function", "custom", models.EventMember, models.TheirsMember)
 	switch {
 	case c.ours:
 		return nil

@@ -18,6 +18,7 @@ type turn struct {
 	finish string
 	usage  []byte // as the provider said it, or nil
 	calls  []*call
+	items  [][]byte // what it is made of, where a provider of the Responses API gave it
 
 	// of a plain answer
 	reply   *models.Body // the whole of it
@@ -105,6 +106,14 @@ func (t *turn) text() string {
 
 // assistantMessage returns the turn as a message of the history, all calls included.
 func (t *turn) assistantMessage() []byte {
+	message := t.spoken()
+	if len(t.items) > 0 {
+		message = models.AddMember(message, models.ItemsMember, models.Append(nil, t.items...))
+	}
+	return message
+}
+
+func (t *turn) spoken() []byte {
 	list := make([][]byte, len(t.calls))
 	for i, c := range t.calls {
 		list[i] = c.message()
@@ -121,8 +130,8 @@ func (t *turn) assistantMessage() []byte {
 
 // isOurs reports whether a call of that name is for us. A name that nobody
 // offered is ours too, so that the model is told, not the caller.
-func (r *run) isOurs(name string) bool {
-	return r.offering && !r.theirs[name]
+func (r *run) isOurs(name string, raw gjson.Result) bool {
+	return r.offering && !r.theirs[name] && !raw.Get(models.TheirsMember).Bool()
 }
 
 // uniqueID returns id, or one of ours when it is empty or already in the turn.
@@ -218,7 +227,7 @@ func (f fields) addTo(object []byte) []byte {
 func (r *run) readPlain(reply *models.Reply) (*turn, error) {
 	choice := reply.Body.Elements("choices")[0]
 	message := models.Lookup(choice, "message")
-	t := &turn{header: reply.Header, reply: reply.Body, message: []byte(message.Raw), finish: models.Lookup(choice, "finish_reason").String()}
+	t := &turn{header: reply.Header, reply: reply.Body, message: []byte(message.Raw), items: reply.Items(), finish: models.Lookup(choice, "finish_reason").String()}
 	if reply.Body.Get("usage").IsObject() {
 		t.usage = reply.Body.Raw("usage")
 	}
@@ -246,7 +255,9 @@ func (r *run) plainCall(t *turn, raw gjson.Result) *call {
 	c := &call{id: t.uniqueID(raw.Get("id").String()), kind: kindOf(raw), raw: []byte(raw.Raw)}
 	c.name = raw.Get(c.kind + ".name").String()
 	c.args.WriteString(argumentsText(raw, c.kind))
-	c.ours = r.isOurs(c.name)
+	if c.ours = r.isOurs(c.name, raw); !c.ours {
+		c.raw = models.WithMember(c.raw, models.TheirsMember, nil)
+	}
 	return c
 }
 

@@ -260,22 +260,53 @@ func (a *asking) attempt(d *Deployment, v *visit, limit time.Duration) (*Reply, 
 	return reply, e
 }
 
-// request fits the body to a deployment and sends it.
+// request sends the body to a deployment: to the one of its APIs that has a place
+// for all of it, if it is there.
 func (a *asking) request(d *Deployment, v *visit, limit time.Duration) (*Reply, error) {
 	at, err := a.router.located(a.ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	body := a.body.Clone()
-	if a.route.Fit != nil {
-		a.route.Fit(at, body)
+	reply, notices, err := a.viaResponses(at, &limit)
+	if reply == nil && err == nil {
+		reply, err = a.send(at, false, limit)
 	}
-	notices := at.fit(body, a.router.cfg.ReasoningEffort)
-	reply, err := a.router.doOnce(a.ctx, at, body, a.stream, limit)
 	if err != nil {
 		return nil, err
 	}
-	reply.Notices, reply.visit, reply.router = notices, v, a.router
+	reply.Notices = append(notices, reply.Notices...)
+	reply.visit, reply.router = v, a.router
+	return reply, nil
+}
+
+// send fits the body to one of a deployment's APIs and sends it there.
+func (a *asking) send(d *Deployment, responses bool, limit time.Duration) (*Reply, error) {
+	body := a.body.Clone()
+	if a.route.Fit != nil {
+		a.route.Fit(d, body)
+	}
+	exchange := exchange{deployment: d, stream: a.stream, limit: limit}
+	var notices []string
+	switch {
+	case responses:
+		d.addDefaults(body, a.router.cfg.ReasoningEffort)
+		body.SetString("model", d.Model)
+		a.router.opts.Responses.Request(body)
+		exchange.dialect, exchange.keep = a.router.opts.Responses, a.route.Responses
+	case a.route.Responses:
+		notices = a.router.opts.Responses.Chat(d, body)
+	default:
+		withoutItems(body)
+	}
+	if !responses {
+		notices = append(notices, d.fit(body, a.router.cfg.ReasoningEffort)...)
+	}
+	exchange.body = body
+	reply, err := a.router.doOnce(a.ctx, exchange)
+	if err != nil {
+		return nil, err
+	}
+	reply.Notices = notices
 	return reply, nil
 }
 
@@ -384,32 +415,53 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// exchange is one request to one of a deployment's APIs.
+type exchange struct {
+	deployment *Deployment
+	body       *Body
+	stream     bool
+	limit      time.Duration
+	dialect    Dialect // nil: chat completions
+	keep       bool    // of a dialect: see Dialect.Plain
+}
+
+// url is where the request goes.
+func (x exchange) url() string {
+	if x.dialect != nil {
+		return x.deployment.responsesURL()
+	}
+	return x.deployment.chatURL()
+}
+
 // doOnce makes one request and waits for its first byte, or for all of a plain
-// answer, no longer than limit. Once a stream has begun, each wait for its next
-// bytes may take as long as the deployment's time-out; while nobody waits, no
-// time runs.
-func (r *Router) doOnce(ctx context.Context, d *Deployment, body *Body, stream bool, limit time.Duration) (*Reply, error) {
-	callers := ctx
+// answer, no longer than its limit. Once a stream has begun, each wait for its
+// next bytes may take as long as the deployment's time-out; while nobody waits,
+// no time runs.
+func (r *Router) doOnce(ctx context.Context, x exchange) (*Reply, error) {
+	callers, d := ctx, x.deployment
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(callers))
 	detach := context.AfterFunc(callers, func() { cancel(context.Cause(callers)) })
-	timer := time.AfterFunc(limit, func() { cancel(errTimeout) })
+	timer := time.AfterFunc(x.limit, func() { cancel(errTimeout) })
 	stop := func() { detach(); timer.Stop(); cancel(nil) }
 
-	response, err := r.post(ctx, d, body)
+	response, err := r.post(ctx, x)
 	if err != nil {
 		stop()
-		return nil, late(err, d, limit)
+		return nil, late(err, d, x.limit)
 	}
-	patience := cmp.Or(d.patience(stream), d.Timeout)
-	reply := &Reply{Deployment: d, Header: response.Header, pool: &r.events, body: response.Body, cancel: stop, detach: detach, ctx: ctx, patience: patience}
-	if stream {
+	patience := cmp.Or(d.patience(x.stream), d.Timeout)
+	reply := &Reply{
+		Deployment: d, Header: response.Header, pool: &r.events, body: response.Body, cancel: stop, detach: detach, ctx: ctx, patience: patience,
+		dialect: x.dialect, keep: x.keep,
+	}
+	if x.stream {
 		err = reply.begin(&patientReader{r: response.Body, timer: timer, patience: patience}, response)
 	} else {
 		err = reply.readPlain(response)
 	}
 	if err != nil {
 		reply.Close()
-		return nil, late(err, d, limit)
+		return nil, late(err, d, x.limit)
 	}
 	return reply, nil
 }

@@ -41,6 +41,13 @@ type Reply struct {
 	router   *Router
 	patience time.Duration // of each wait for the stream's next event
 
+	dialect     Dialect // nil: the provider answers in chat completions
+	keep        bool
+	translation Translation // of a dialect's stream
+	pending     [][]byte    // chunks that it has made
+	failed      error       // what Next returns when pending is empty
+	items       [][]byte    // of a dialect's plain answer
+
 	first  []byte
 	events *Events
 	pool   *eventPool // where events go in the end
@@ -60,6 +67,13 @@ func (r *Reply) Next() ([]byte, error) {
 		r.first = nil
 		return first, nil
 	}
+	if r.translation != nil {
+		return r.nextTranslated()
+	}
+	return r.nextEvent()
+}
+
+func (r *Reply) nextEvent() ([]byte, error) {
 	data, err := r.events.Next()
 	if r.read += len(data); r.read > maxStream {
 		err = errLongReply
@@ -73,8 +87,64 @@ func (r *Reply) Next() ([]byte, error) {
 	return data, err
 }
 
+// nextTranslated returns the next chunk that the translation makes.
+func (r *Reply) nextTranslated() ([]byte, error) {
+	for len(r.pending) == 0 && r.failed == nil {
+		r.translate()
+	}
+	if len(r.pending) == 0 {
+		return nil, r.failed
+	}
+	chunk := r.pending[0]
+	r.pending = r.pending[1:]
+	r.done = r.done || string(chunk) == "[DONE]"
+	return chunk, nil
+}
+
+// translate takes one event of the provider's.
+func (r *Reply) translate() {
+	data, err := r.nextEvent()
+	if err == nil {
+		r.pending, err = r.translation.Event(data)
+		var e *Error
+		if errors.As(err, &e) {
+			r.failed = r.accuse(e)
+			return
+		}
+	}
+	r.failed = err
+}
+
+// accuse returns an error that the provider has told in its stream.
+func (r *Reply) accuse(e *Error) *Error {
+	e.Message = fmt.Sprintf("provider %s failed: %s", r.Deployment.Provider, e.Message)
+	e = r.Deployment.clean(e)
+	r.blame(e)
+	return e
+}
+
 // Buffered reports whether Next has an event to give without waiting.
-func (r *Reply) Buffered() bool { return r.first != nil || r.events.Buffered() }
+func (r *Reply) Buffered() bool {
+	if r.translation == nil {
+		return r.first != nil || r.events.Buffered()
+	}
+	for r.first == nil && len(r.pending) == 0 && r.failed == nil && r.events.Buffered() {
+		r.translate()
+	}
+	return r.first != nil || len(r.pending) > 0 || r.failed != nil
+}
+
+// Items returns what the answer is made of, where the provider has given it by the
+// Responses API: of a stream once it is over. They must not be changed.
+func (r *Reply) Items() [][]byte {
+	if r.translation != nil {
+		return r.translation.Items()
+	}
+	return r.items
+}
+
+// Translated reports whether the provider has answered by the Responses API.
+func (r *Reply) Translated() bool { return r.dialect != nil }
 
 // Close ends the exchange. It may be called more than once.
 func (r *Reply) Close() {
@@ -193,8 +263,23 @@ func (r *Reply) readPlain(response *http.Response) error {
 	if err != nil {
 		return r.Deployment.failure(r.ctx, err)
 	}
+	if r.dialect != nil {
+		if data, err = r.translatePlain(data); err != nil {
+			return err
+		}
+	}
 	r.Body, err = r.checkPlain(data)
 	return err
+}
+
+// translatePlain makes a response object a chat completion.
+func (r *Reply) translatePlain(data []byte) ([]byte, error) {
+	reply, items, err := r.dialect.Plain(data, r.keep)
+	if err != nil {
+		return nil, r.accuse(AsError(err))
+	}
+	r.items = items
+	return reply, nil
 }
 
 // checkPlain returns a plain answer's parts, or why it is none.
@@ -231,12 +316,14 @@ func (r *Reply) begin(body io.Reader, response *http.Response) error {
 		if err != nil {
 			return r.Deployment.failure(r.ctx, err)
 		}
-		if _, err := r.checkPlain(data); err != nil {
+		if body, err = r.wholeAsEvents(data); err != nil {
 			return err
 		}
-		body = bytes.NewReader(asEvents(data))
 	}
 	r.events = r.pool.get(body)
+	if r.dialect != nil {
+		return r.beginTranslated()
+	}
 	data, err := r.events.Next()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -248,6 +335,35 @@ func (r *Reply) begin(body io.Reader, response *http.Response) error {
 		return r.Deployment.malformed(chunk.Failure())
 	}
 	r.first = data
+	return nil
+}
+
+// wholeAsEvents makes events of a plain answer.
+func (r *Reply) wholeAsEvents(data []byte) (io.Reader, error) {
+	if r.dialect != nil {
+		if _, err := r.translatePlain(data); err != nil { // the check; the stream's own translation follows
+			return nil, err
+		}
+		return bytes.NewReader(fmt.Appendf(nil, "data: {\"type\":\"response.completed\",\"response\":%s}\n\n", OneLine(data))), nil
+	}
+	if _, err := r.checkPlain(data); err != nil {
+		return nil, err
+	}
+	return bytes.NewReader(asEvents(data)), nil
+}
+
+// beginTranslated waits for the first event that says something: one that the
+// response has failed may follow those that it has begun.
+func (r *Reply) beginTranslated() error {
+	r.translation = r.dialect.Translation(r.keep)
+	chunk, err := r.nextTranslated()
+	switch {
+	case errors.Is(err, io.EOF):
+		return r.Deployment.malformed("its stream ended before it began")
+	case err != nil:
+		return err
+	}
+	r.first = chunk
 	return nil
 }
 

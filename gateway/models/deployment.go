@@ -29,6 +29,7 @@ type Deployment struct {
 	params    config.LiteLLMParams // defaults to add where the caller is silent
 	local     bool                 // needs no key, as no endpoint on this machine does
 	azure     bool                 // the key goes into a header of Azure's own
+	offers    offer                // of the Responses API, before it was asked
 	query     string               // behind the path, with its "?"; may be ""
 	redact    func(string) string  // may be nil
 	place     int                  // among the deployments of its group that are its like
@@ -169,6 +170,7 @@ func (d *Deployment) asAzure(version string) {
 		d.azure = true
 	case version == "" || version == "v1" || version == "latest" || version == "preview":
 		d.BaseURL += "openai/v1/"
+		d.offers = offered
 	default:
 		d.BaseURL, d.azure = d.BaseURL+"openai/deployments/"+url.PathEscape(d.Model)+"/", true
 	}
@@ -179,6 +181,9 @@ func (d *Deployment) asAzure(version string) {
 
 // chatURL is where chat completions are asked for.
 func (d *Deployment) chatURL() string { return d.BaseURL + "chat/completions" + d.query }
+
+// responsesURL is where responses are asked for.
+func (d *Deployment) responsesURL() string { return d.BaseURL + "responses" + d.query }
 
 // at returns the deployment of a model at a provider that is known by name.
 func (r *Router) at(provider, model string) (*Deployment, error) {
@@ -204,6 +209,9 @@ func (r *Router) at(provider, model string) (*Deployment, error) {
 
 func (r *Router) endpoint(provider, base, model string) *Deployment {
 	d := &Deployment{Provider: provider, BaseURL: strings.TrimRight(base, "/") + "/", Model: model, redact: r.opts.Redact}
+	if known, ok := r.known(provider); ok && known.BaseURL+"/" == d.BaseURL {
+		d.offers = known.offer()
+	}
 	r.settle(d)
 	return d
 }

@@ -36,19 +36,20 @@ type limits struct{ requests, tokens int64 }
 // health is how one deployment has been doing. It belongs to all Routers that
 // have the deployment, since it outlives a change of the configuration.
 type health struct {
-	mu       sync.Mutex // guards the fields below
-	state    State      // not Trying: that is probing; "" is Healthy
-	until    time.Time  // of a state other than Healthy
-	probing  bool
-	inFlight int
-	requests int64 // begun, in all
-	failures int64 // in all
-	last     *Failure
-	window   time.Time // when the counts below began
-	begun    int64
-	answered int64
-	failed   int64
-	tokens   int64
+	mu        sync.Mutex // guards the fields below
+	state     State      // not Trying: that is probing; "" is Healthy
+	until     time.Time  // of a state other than Healthy
+	probing   bool
+	inFlight  int
+	requests  int64 // begun, in all
+	failures  int64 // in all
+	last      *Failure
+	responses offer     // what requests have found out
+	window    time.Time // when the counts below began
+	begun     int64
+	answered  int64
+	failed    int64
+	tokens    int64
 }
 
 // Failure is how a deployment failed last.

@@ -29,6 +29,20 @@ type Catalogue struct {
 type KnownProvider struct {
 	BaseURL string `yaml:"base_url"`
 	Local   bool   `yaml:"local"` // runs on this machine and takes no key
+	// Responses says whether it has the Responses API. If nil, that is not known.
+	Responses *bool `yaml:"responses"`
+}
+
+// offer returns what is known of the provider's Responses API.
+func (p KnownProvider) offer() offer {
+	switch {
+	case p.Responses == nil:
+		return offerUnknown
+	case *p.Responses:
+		return offered
+	default:
+		return notOffered
+	}
 }
 
 // NewCatalogue returns the built-in catalogue with the user's own models added;

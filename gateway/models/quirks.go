@@ -60,7 +60,7 @@ func (d *Deployment) addDefaults(b *Body, effort string) {
 	if t := d.params.Temperature; t != nil && !b.Has("temperature") {
 		b.Set("temperature", strconv.AppendFloat(nil, *t, 'g', -1, 64))
 	}
-	if m := d.params.MaxTokens; m != nil && !b.Has("max_tokens") && !b.Has("max_completion_tokens") {
+	if m := d.params.MaxTokens; m != nil && !b.Has("max_tokens") && !b.Has("max_completion_tokens") && !b.Has("max_output_tokens") {
 		b.Set("max_tokens", strconv.AppendInt(nil, *m, 10))
 	}
 }
@@ -126,6 +126,9 @@ func renameKey(from, to string) func(*Deployment, *Body) string {
 	}
 }
 
+// hasTools reports whether the request offers any tool.
+func hasTools(b *Body) bool { return len(b.Elements("tools")) > 0 }
+
 // hasFunctionTools reports whether the request offers at least one function.
 func hasFunctionTools(b *Body) bool {
 	found := false
@@ -135,3 +138,6 @@ func hasFunctionTools(b *Body) bool {
 	})
 	return found
 }
+
+// Reasons reports whether a model of OpenAI's of that name is known to reason.
+func Reasons(model string) bool { return gpt6(model) }

@@ -18,6 +18,10 @@ type Route struct {
 	// Fit, if not nil, changes the body of each request for the deployment that it
 	// goes to, before the deployment's own quirks do.
 	Fit func(d *Deployment, body *Body)
+	// Responses says that the caller speaks the Responses API: the body holds what
+	// Dialect turns into a request, and the reply carries what the caller has a
+	// use for beyond a chat completion.
+	Responses bool
 	// Deadline, if not zero, is when all requests of the route must have ended,
 	// those of Do's later calls included.
 	Deadline time.Time

@@ -24,6 +24,9 @@ type Options struct {
 	Client *http.Client
 	// Demo answers requests to the demo provider. If nil, there is none.
 	Demo http.RoundTripper
+	// Responses speaks with providers that have the Responses API. If nil, all
+	// are asked for chat completions.
+	Responses Dialect
 	// Redact takes credentials out of what an error says. If nil, nothing is.
 	Redact func(text string) string
 	// Changed is called when a deployment begins, or ends, to be kept from
