@@ -14,6 +14,7 @@ import (
 	"pointsman/gateway/models/demo"
 	"pointsman/gateway/owntools"
 	"pointsman/gateway/policy"
+	"pointsman/gateway/responses"
 	"pointsman/gateway/servers/diagnostics"
 	"pointsman/gateway/tools"
 )
@@ -106,7 +107,7 @@ func (g *Gateway) apply(cfg *config.Config) error {
 
 // routerOptions are what every router of ours needs from outside.
 func (g *Gateway) routerOptions() models.Options {
-	options := models.Options{Resolve: g.resolver.Resolve, Client: g.client, Redact: g.redactor.Redact, UserAgent: "pointsman/" + g.opts.Version, Logger: g.log, Changed: g.notices.notify}
+	options := models.Options{Resolve: g.resolver.Resolve, Client: g.client, Redact: g.redactor.Redact, UserAgent: "pointsman/" + g.opts.Version, Logger: g.log, Changed: g.notices.notify, Responses: responses.Dialect{}}
 	if g.opts.Demo {
 		options.Demo = demo.Transport{Pace: 25 * time.Millisecond}
 	}

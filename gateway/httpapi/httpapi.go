@@ -80,6 +80,7 @@ type Handler struct {
 func New(opts Options) *Handler {
 	opts.Door = cmp.Or(opts.Door, "http")
 	h := newHandler(opts)
+	h.handle("/v1/responses", http.MethodPost, h.responses)
 	h.handle("/v1/status", http.MethodGet, h.status)
 	if opts.Diagnostics != nil {
 		h.handle("/v1/diagnostics", http.MethodGet, h.diagnostics)

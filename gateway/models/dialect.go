@@ -11,7 +11,7 @@ import (
 // them. None reaches a provider or a caller.
 const (
 	// ItemsMember of a message holds the items of the Responses API that it
-	// stands for, as they came.
+	// stands for, as they came; of a tool, that tool.
 	ItemsMember = "x_pointsman_items"
 	// EventMember of a chunk, or of a call in one, holds the provider's own event.
 	EventMember = "x_pointsman_event"

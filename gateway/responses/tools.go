@@ -9,8 +9,8 @@ import (
 	"pointsman/gateway/models"
 )
 
-// chatTools returns a list of tools as chat completions have it. Kinds that they
-// do not have are left as they are.
+// chatTools returns a list of tools as chat completions have it, each with what it
+// came as. Kinds that they do not have are left as they are.
 func chatTools(tools [][]byte) []byte {
 	list := make([][]byte, len(tools))
 	for i, raw := range tools {
@@ -28,11 +28,15 @@ func chatTool(tool gjson.Result) []byte {
 	if format := tool.Get("format"); kind == "custom" && format.Get("type").String() == "grammar" {
 		inner = models.WithMember(inner, "format", object(text("type", "grammar"), member{"grammar", models.WithMember([]byte(format.Raw), "type", nil)}))
 	}
-	return object(text("type", kind), member{kind, inner})
+	return object(text("type", kind), member{kind, inner}, member{models.ItemsMember, []byte(tool.Raw)})
 }
 
-// itemTool returns a tool of chat completions as the Responses API has it.
+// itemTool returns a tool of chat completions as the Responses API has it: as it
+// came, when it came from there.
 func itemTool(tool gjson.Result) []byte {
+	if own := tool.Get(models.ItemsMember); own.IsObject() {
+		return []byte(own.Raw)
+	}
 	kind := tool.Get("type").String()
 	inner := tool.Get(kind)
 	if kind != "function" && kind != "custom" || !inner.IsObject() {
@@ -137,7 +141,7 @@ func flatten(tools [][]byte) (list [][]byte, notices []string) {
 			}
 		case kind == "tool_search": // everything is offered, so that nothing need be searched for
 		case tool.Get(kind).IsObject():
-			list = append(list, raw)
+			list = append(list, models.WithMember(raw, models.ItemsMember, nil))
 		default:
 			notices = append(notices, fmt.Sprintf("the tool %q was not offered: it is not one of chat completions, which this provider has", strings.TrimSpace(kind)))
 		}
@@ -149,5 +153,6 @@ func flatten(tools [][]byte) (list [][]byte, notices []string) {
 // name.
 func renamed(tool gjson.Result, name string) []byte {
 	out := models.WithMember([]byte(tool.Raw), "defer_loading", nil)
-	return chatTool(gjson.ParseBytes(models.WithMember(out, "name", models.Quote(name))))
+	out = chatTool(gjson.ParseBytes(models.WithMember(out, "name", models.Quote(name))))
+	return models.WithMember(out, models.ItemsMember, nil)
 }
