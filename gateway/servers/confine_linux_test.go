@@ -1,7 +1,6 @@
 package servers_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -473,20 +472,7 @@ func TestKillingTheHostEndsTheConfined(t *testing.T) {
 	}
 	for name, env := range map[string]string{"with its guard": "", "with neither guard nor records": "FAKE_RECORDS=" + r.home + "/records"} {
 		t.Run(name, func(t *testing.T) {
-			host := exec.Command(self(t))
-			host.Env = append(os.Environ(), fakeMode+"=host", "FAKE_CONFINED="+r.project, env)
-			host.Stderr = os.Stderr
-			out, err := host.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := host.Start(); err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = host.Process.Kill(); _ = host.Wait() }()
-			if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
-				t.Fatalf("the host did not get ready: %q, %v", line, err)
-			}
+			host := startHost(t, "FAKE_CONFINED="+r.project, env)
 			running := func() string { out, _ := exec.Command("pgrep", "-f", r.project).Output(); return string(out) }
 			if len(strings.Fields(running())) < 3 { // what confines it, the server, its child
 				t.Fatalf("running before: %s", running())

@@ -85,11 +85,12 @@ func TestStartStopCycles(t *testing.T) {
 	}
 }
 
-// doomedHost starts a host without a guard, and kills it.
-func doomedHost(t *testing.T, dir, records string) {
+// startHost starts a host in a process of its own, which is killed at the end of
+// the test at the latest.
+func startHost(t *testing.T, env ...string) *exec.Cmd {
 	t.Helper()
 	host := exec.Command(self(t))
-	host.Env = append(os.Environ(), fakeMode+"=host", "FAKE_LOG="+dir, "FAKE_RECORDS="+records)
+	host.Env = append(append(os.Environ(), fakeMode+"=host"), env...)
 	host.Stderr = os.Stderr
 	out, err := host.StdoutPipe()
 	if err != nil {
@@ -98,9 +99,17 @@ func doomedHost(t *testing.T, dir, records string) {
 	if err := host.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = host.Process.Kill(); _ = host.Wait() })
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
 		t.Fatalf("the host did not get ready: %q, %v", line, err)
 	}
+	return host
+}
+
+// doomedHost starts a host without a guard, and kills it.
+func doomedHost(t *testing.T, dir, records string) {
+	t.Helper()
+	host := startHost(t, "FAKE_LOG="+dir, "FAKE_RECORDS="+records)
 	if err := host.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -266,22 +266,14 @@ func TestStormOfChanges(t *testing.T) {
 
 // Some servers say with 400 and not with 404 that they do not know a session.
 func TestSessionLostAs400(t *testing.T) {
-	var mu sync.Mutex
-	fresh := func() http.Handler {
-		s := sdkServer(t)
-		return legacyOnly(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
-	}
-	current := fresh()
+	forgetful := newForgetful(t)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		next := current
-		mu.Unlock()
 		rec := httptest.NewRecorder()
 		if r.Method != http.MethodPost {
-			next.ServeHTTP(w, r)
+			forgetful.ServeHTTP(w, r)
 			return
 		}
-		next.ServeHTTP(rec, r)
+		forgetful.ServeHTTP(rec, r)
 		if rec.Code == http.StatusNotFound {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusBadRequest)
@@ -298,9 +290,7 @@ func TestSessionLostAs400(t *testing.T) {
 	h := start(t, servers.Options{}, map[string]config.MCPServer{"r": {URL: web.URL}})
 	defer h.stop()
 	before := h.awaitState("r", servers.Connected).Live.ConnectionID
-	mu.Lock()
-	current = fresh()
-	mu.Unlock()
+	forgetful.forget()
 	if got := h.text("r", "echo", `{"text":"again"}`); got != `{"text":"again"}` {
 		t.Errorf("echo: %s", got)
 	}

@@ -200,28 +200,44 @@ func TestRemoteHeaders(t *testing.T) {
 	}
 }
 
+// forgetful is a remote server with sessions, which it can forget.
+type forgetful struct {
+	t *testing.T
+
+	mu      sync.Mutex // guards the field below
+	current http.Handler
+}
+
+func newForgetful(t *testing.T) *forgetful {
+	f := &forgetful{t: t}
+	f.forget()
+	return f
+}
+
+func (f *forgetful) forget() {
+	s := sdkServer(f.t)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.current = legacyOnly(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
+}
+
+func (f *forgetful) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	current := f.current
+	f.mu.Unlock()
+	current.ServeHTTP(w, r)
+}
+
 // TestRemoteThatForgetsTheSession restarts the server between two calls, as a
 // deployment does.
 func TestRemoteThatForgetsTheSession(t *testing.T) {
-	var mu sync.Mutex
-	fresh := func() http.Handler {
-		s := sdkServer(t)
-		return legacyOnly(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
-	}
-	current := fresh()
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		next := current
-		mu.Unlock()
-		next.ServeHTTP(w, r)
-	}))
+	forgetful := newForgetful(t)
+	web := httptest.NewServer(forgetful)
 	defer web.Close()
 	h := start(t, servers.Options{}, map[string]config.MCPServer{"r": {URL: web.URL}})
 	defer h.stop()
 	h.awaitState("r", servers.Connected)
-	mu.Lock()
-	current = fresh()
-	mu.Unlock()
+	forgetful.forget()
 	if got := h.text("r", "echo", `{"text":"again"}`); got != `{"text":"again"}` {
 		t.Errorf("echo: %s", got)
 	}

@@ -3,7 +3,6 @@
 package servers_test
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
@@ -42,20 +41,7 @@ func doomedEntries(exe, dir string) map[string]config.MCPServer {
 
 func TestKillingTheHostEndsEverything(t *testing.T) {
 	dir := t.TempDir()
-	host := exec.Command(self(t))
-	host.Env = append(os.Environ(), fakeMode+"=host", "FAKE_LOG="+dir)
-	host.Stderr = os.Stderr
-	out, err := host.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := host.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = host.Process.Kill(); _ = host.Wait() }()
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
-		t.Fatalf("the host did not get ready: %q, %v", line, err)
-	}
+	host := startHost(t, "FAKE_LOG="+dir)
 	if got := processesIn(t, dir); len(got) != 4 {
 		t.Fatalf("running before: %v, want 4", got)
 	}
