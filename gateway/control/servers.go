@@ -37,14 +37,36 @@ func (s *Server) serverRoutes() {
 
 // keeping serves one command of the ServerKeeper.
 func (s *Server) keeping(verb string, command func(ctx context.Context, name string) (servers.Status, error)) {
-	s.mux.HandleFunc("POST /servers/{name}/"+verb, func(w http.ResponseWriter, r *http.Request) {
-		status, err := command(r.Context(), r.PathValue("name"))
+	s.serving("POST /servers/{name}/"+verb, func(r *http.Request) (any, error) { return command(r.Context(), r.PathValue("name")) })
+}
+
+// maxCommand bounds the body of a command about a server, in bytes.
+const maxCommand = 64 << 10
+
+// serving serves one command about a server.
+func (s *Server) serving(pattern string, command func(r *http.Request) (any, error)) {
+	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxCommand)
+		reply, err := command(r)
 		if err != nil {
 			failServer(w, err)
 			return
 		}
-		write(w, http.StatusOK, status)
+		write(w, http.StatusOK, reply)
 	})
+}
+
+// failServer answers with an error of a command about a server.
+func failServer(w http.ResponseWriter, err error) {
+	var state *servers.StateError
+	switch {
+	case errors.As(err, &state) && state.Status == servers.NotConfigured:
+		fail(w, http.StatusNotFound, err.Error())
+	case errors.As(err, &state):
+		fail(w, http.StatusConflict, err.Error())
+	default:
+		failWith(w, err)
+	}
 }
 
 func (s *Server) diagnostics(w http.ResponseWriter, r *http.Request) {

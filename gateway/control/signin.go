@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 
@@ -33,53 +32,27 @@ type completing struct {
 
 func (s *Server) signInRoutes() {
 	const one, id = "/servers/{name}/sign-in", "/sign-ins/{id}"
-	s.signing("POST "+one, func(r *http.Request) (any, error) {
+	s.serving("POST "+one, func(r *http.Request) (any, error) {
 		asked, err := readBody[signingIn](r)
 		if err != nil {
 			return nil, err
 		}
 		return s.opts.Gateway.SignIn(r.Context(), r.PathValue("name"), signin.How{RedirectURI: asked.RedirectURI})
 	})
-	s.signing("DELETE "+one, func(r *http.Request) (any, error) {
+	s.serving("DELETE "+one, func(r *http.Request) (any, error) {
 		return done{Done: s.opts.Gateway.CancelSignIn(r.PathValue("name"))}, nil
 	})
-	s.signing("DELETE /servers/{name}/grant", func(r *http.Request) (any, error) {
+	s.serving("DELETE /servers/{name}/grant", func(r *http.Request) (any, error) {
 		return s.opts.Gateway.SignOut(r.Context(), r.PathValue("name"))
 	})
-	s.signing("GET "+id, func(r *http.Request) (any, error) { return s.opts.Gateway.AwaitSignIn(r.Context(), r.PathValue("id")) })
-	s.signing("POST "+id, func(r *http.Request) (any, error) {
+	s.serving("GET "+id, func(r *http.Request) (any, error) { return s.opts.Gateway.AwaitSignIn(r.Context(), r.PathValue("id")) })
+	s.serving("POST "+id, func(r *http.Request) (any, error) {
 		asked, err := readBody[completing](r)
 		if err != nil {
 			return nil, err
 		}
 		return s.opts.Gateway.CompleteSignIn(r.Context(), r.PathValue("id"), asked.Callback)
 	})
-}
-
-// signing serves one command of the SignInKeeper.
-func (s *Server) signing(pattern string, command func(r *http.Request) (any, error)) {
-	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
-		reply, err := command(r)
-		if err != nil {
-			failServer(w, err)
-			return
-		}
-		write(w, http.StatusOK, reply)
-	})
-}
-
-// failServer answers with an error of a command about a server.
-func failServer(w http.ResponseWriter, err error) {
-	var state *servers.StateError
-	switch {
-	case errors.As(err, &state) && state.Status == servers.NotConfigured:
-		fail(w, http.StatusNotFound, err.Error())
-	case errors.As(err, &state):
-		fail(w, http.StatusConflict, err.Error())
-	default:
-		failWith(w, err)
-	}
 }
 
 // SignIn begins a sign-in to a remote MCP server, or joins the one that is under

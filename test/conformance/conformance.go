@@ -1,5 +1,6 @@
 // Package conformance runs the official MCP conformance runner, as installed by
-// `make conformance`, against what is ours: client judges how we reach servers.
+// `make conformance`, against what is ours: client has it judge how we
+// reach servers, server how we serve clients.
 //
 // Two versions are used. The runner's stable one covers the protocol up to
 // 2025-11-25; the next one also knows 2026-07-28, and which scenarios a revision

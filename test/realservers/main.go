@@ -131,7 +131,7 @@ func try(ctx context.Context, folder, name string, entry config.MCPServer) row {
 	ended := make(chan error, 1)
 	began := time.Now()
 	go func() { ended <- h.Run(ctx) }()
-	defer func() { cancel(); <-ended }()
+	defer func() { cancel(); <-ended; h.Close() }()
 	if err := h.Settle(ctx); err != nil {
 		return row{name: name, fault: err.Error()}
 	}
