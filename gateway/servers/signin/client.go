@@ -11,6 +11,19 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
+// checkAuthority returns an error when the entry's own secret would go to another
+// authorization server than it went to before. A server names whom it likes, and
+// could so have the secret sent to itself.
+func (a *Account) checkAuthority(au *authority) error {
+	before := a.current()
+	if before == nil || before.Authority.Issuer == au.Issuer || a.settings().ClientSecret == "" {
+		return nil
+	}
+	return a.require(NeededError{Again: true, Reason: fmt.Sprintf(
+		"the server names another authorization server, %s, than %s, which it was signed in to at; the client's secret is not sent there. If it is right, sign out first (`pointsman servers logout %s`)",
+		printable(au.Issuer, 200), before.Authority.Issuer, shellName(a.name))})
+}
+
 // chooseClient returns what we are to be at an authorization server: a client
 // ID metadata document, the entry's client, the one that is registered there
 // already, or a new one.

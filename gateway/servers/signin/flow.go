@@ -197,6 +197,9 @@ func (f *Flow) prepare(ctx context.Context) error {
 	if f.authority, err = f.keeper.discover(step, w, server, c); err != nil {
 		return orCause(step, err)
 	}
+	if err := a.checkAuthority(f.authority); err != nil {
+		return err
+	}
 	if f.authority.authorize == "" {
 		return fmt.Errorf("the authorization server %s has no page to sign in at", f.authority.Issuer)
 	}

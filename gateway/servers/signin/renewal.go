@@ -155,6 +155,9 @@ func (a *Account) serveSelf(ctx context.Context) error {
 	}
 	w := a.keeper.net.client(ctx, server.URL)
 	au, err := a.keeper.discover(ctx, w, server, c)
+	if err == nil {
+		err = a.checkAuthority(au)
+	}
 	if err != nil {
 		return err
 	}

@@ -197,6 +197,37 @@ func TestClientCredentials(t *testing.T) {
 	}
 }
 
+// A server that names another authorization server does not get the secret of its
+// entry sent there.
+func TestSecretStaysWithItsAuthority(t *testing.T) {
+	for name, grant := range map[string]string{"without a person": signin.ClientCredentials, "with one": ""} {
+		t.Run(name, func(t *testing.T) {
+			rules := signintest.Rules{Static: map[string]string{"me": "my-secret"}}
+			other := signintest.New(t, nil, rules)
+			r := newRig(t, rules, signin.Server{ClientID: "me", ClientSecret: "my-secret", Grant: grant, Port: 18655}, signin.Options{})
+			if _, err := r.login(); err != nil {
+				t.Fatal(err)
+			}
+			r.server.Change(func(rules *signintest.Rules) { rules.Issuer = other.Origin() })
+			r.server.ExpireAccess()
+			r.server.ExpireRefresh()
+			r.wantStatus(http.StatusUnauthorized)
+			if _, err := r.login(); err == nil || !strings.Contains(err.Error(), other.Origin()) || !strings.Contains(err.Error(), "logout") {
+				t.Errorf("signing in again: %v", err)
+			}
+			if n := other.Count("/token"); n != 0 {
+				t.Fatalf("the other one was asked for a token %d times", n)
+			}
+			if _, err := r.SignOut(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.login(); other.Count("/token")+other.Count("/authorize") == 0 {
+				t.Errorf("after signing out the other one is not asked: %v", err)
+			}
+		})
+	}
+}
+
 // A server that refuses even fresh tokens is asked twice, and not more.
 func TestNeverALoop(t *testing.T) {
 	r := newRig(t, signintest.Rules{}, signin.Server{}, signin.Options{})
