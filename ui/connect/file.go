@@ -19,20 +19,15 @@ const maxFile = 32 << 20
 
 // readFile reads a file that may not be there.
 func readFile(path string) (data []byte, there bool, err error) {
-	f, err := os.Open(path)
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
-	if err != nil {
-		return nil, true, fmt.Errorf("reading: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
+	if err == nil && !info.Mode().IsRegular() { // opening a pipe would wait for its other end
 		err = errors.New("it is no regular file")
 	}
 	if err == nil {
-		data, err = io.ReadAll(io.LimitReader(f, maxFile+1))
+		data, err = readStart(path)
 	}
 	if err == nil && len(data) > maxFile {
 		err = fmt.Errorf("it is larger than %d MB", maxFile>>20)
@@ -41,6 +36,16 @@ func readFile(path string) (data []byte, there bool, err error) {
 		return nil, true, fmt.Errorf("reading: %w", err)
 	}
 	return data, true, nil
+}
+
+// readStart reads a file, but no more of it than shows that it is too large.
+func readStart(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
 // object is a JSON object, or a TOML table.
