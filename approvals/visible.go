@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -39,6 +40,27 @@ func visible(s, keep string) string {
 func hidden(r rune) bool {
 	return !unicode.IsPrint(r) || r == '\u2800' ||
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// EscapedJSON returns a JSON document that means the same, and in which nothing
+// controls a terminal: what Visible writes out is escaped as JSON does it. Bytes
+// that are not text become U+FFFD, as who reads the document would have them.
+func EscapedJSON(doc []byte) []byte {
+	var b bytes.Buffer
+	b.Grow(len(doc))
+	for _, r := range string(doc) {
+		switch high, low := utf16.EncodeRune(r); {
+		case r == '\r': // only between values: inside a text it is escaped
+			b.WriteByte(' ')
+		case r == '\n' || r == '\t' || !hidden(r):
+			b.WriteRune(r)
+		case high != utf8.RuneError:
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.Bytes()
 }
 
 // VisibleJSON returns a call's arguments laid out over several lines, whole, in

@@ -2,6 +2,8 @@ package approvals_test
 
 import (
 	"encoding/json"
+	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"unicode"
@@ -38,6 +40,19 @@ func TestVisible(t *testing.T) {
 	}
 	if got := approvals.VisibleText("a\n\tb\x00"); got != "a\n\tb<U+0000>" {
 		t.Errorf("VisibleText: %q", got)
+	}
+}
+
+func TestEscapedJSON(t *testing.T) {
+	const doc = "{\r\n\t\"a\u202e\u009b31m\x7f\": \"grüße 世界 \U000e0041\xff\"}"
+	const want = "{ \n\t\"a\\u202e\\u009b31m\\u007f\": \"grüße 世界 \\udb40\\udc41\ufffd\"}"
+	got := approvals.EscapedJSON([]byte(doc))
+	if string(got) != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	var before, after map[string]string
+	if err := errors.Join(json.Unmarshal([]byte(doc), &before), json.Unmarshal(got, &after)); err != nil || !maps.Equal(before, after) {
+		t.Errorf("it means %q, and meant %q: %v", after, before, err)
 	}
 }
 

@@ -98,7 +98,7 @@ func (a *app) configShow(ctx context.Context, asJSON bool) error {
 	if asJSON {
 		return printJSON(a.Stdout, shown.Values)
 	}
-	return a.print("%s", shown.YAML)
+	return a.print("%s", a.harmless(shown.YAML))
 }
 
 // residentConfig asks the resident what is in force; nil when there is none, or

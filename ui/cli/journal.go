@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pointsman/approvals"
 	"pointsman/gateway/journal"
 )
 
@@ -113,9 +114,9 @@ func printJournal[T journal.Call | journal.Run](a *app, f journalFlags, filter j
 	read rowsOf[T], show func([]T) error) error {
 	switch {
 	case f.json:
-		return journal.WriteJSON(a.Stdout, read(filter))
+		return journal.WriteJSON(a.plainOut(approvals.EscapedJSON), read(filter))
 	case f.csv:
-		return journal.WriteCSV(a.Stdout, read(filter))
+		return journal.WriteCSV(a.plainOut(visibleLine), read(filter))
 	}
 	bounded := filter.Limit == 0
 	if bounded {

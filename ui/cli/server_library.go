@@ -76,7 +76,10 @@ func (a *app) askServer(ctx context.Context, server, method string, params any, 
 		return false, err
 	}
 	if f.json {
-		return true, a.print("%s", a.harmless(string(raw)))
+		if terminalFile(a.Stdout) != nil {
+			raw = approvals.EscapedJSON(raw)
+		}
+		return true, a.print("%s", raw)
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
 		return false, fmt.Errorf("reading what server %q answered to %s: %w", server, method, err)

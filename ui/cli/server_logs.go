@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -89,11 +88,9 @@ func (a *app) configFile() string {
 }
 
 func (a *app) printEntries(entries []diagnostics.Entry, asJSON bool) error {
-	encoder := json.NewEncoder(a.Stdout)
-	encoder.SetEscapeHTML(false)
 	for _, e := range entries {
 		if asJSON {
-			if err := encoder.Encode(e); err != nil {
+			if err := printJSONLine(a.Stdout, e); err != nil {
 				return err
 			}
 			continue

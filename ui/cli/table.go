@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -78,12 +79,23 @@ func narrow(widths []int, width int) {
 	}
 }
 
-// printJSON prints one JSON document.
-func printJSON(w io.Writer, v any) error {
-	encoder := json.NewEncoder(w)
+// printJSON prints one JSON document. It may hold what servers and models have
+// said, and goes to a terminal, too.
+func printJSON(w io.Writer, v any) error { return writeJSON(w, v, "  ") }
+
+// printJSONLine prints one JSON document in a line.
+func printJSONLine(w io.Writer, v any) error { return writeJSON(w, v, "") }
+
+func writeJSON(w io.Writer, v any, indent string) error {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(v)
+	encoder.SetIndent("", indent)
+	if err := encoder.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(approvals.EscapedJSON(b.Bytes()))
+	return err
 }
 
 // print writes a line of data.

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"io"
 	"strings"
 	"unicode"
 
@@ -8,6 +10,35 @@ import (
 
 	"pointsman/approvals"
 )
+
+// plainOut is where data goes that others have written: to a terminal, which it
+// could control, each line goes as edit has it, elsewhere as it is.
+func (a *app) plainOut(edit func(line []byte) []byte) io.Writer {
+	if terminalFile(a.Stdout) == nil {
+		return a.Stdout
+	}
+	return &lineWriter{to: a.Stdout, edit: edit}
+}
+
+// visibleLine is a line in which nothing is hidden.
+func visibleLine(line []byte) []byte { return []byte(approvals.VisibleText(string(line))) }
+
+// lineWriter hands lines on, each edited, when they are whole.
+type lineWriter struct {
+	to   io.Writer
+	edit func(line []byte) []byte
+	rest []byte // of a line
+}
+
+func (w *lineWriter) Write(data []byte) (int, error) {
+	w.rest = append(w.rest, data...)
+	end := bytes.LastIndexByte(w.rest, '\n') + 1
+	if _, err := w.to.Write(w.edit(w.rest[:end])); err != nil {
+		return 0, err
+	}
+	w.rest = append(w.rest[:0], w.rest[end:]...)
+	return len(data), nil
+}
 
 // ellipsis stands for what was cut.
 const ellipsis = "…"
