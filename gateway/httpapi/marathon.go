@@ -67,7 +67,7 @@ func writeMarathon(w http.ResponseWriter, status int, v any, err error) {
 	case errors.As(err, &refused):
 		writeError(w, refused)
 	case errors.Is(err, journal.ErrNoJob):
-		writeError(w, &models.Error{Code: models.InvalidRequest, Status: http.StatusNotFound, Param: "id", Message: err.Error() + "; GET " + marathonPath + " lists them"})
+		writeError(w, &models.Error{Code: models.InvalidRequest, Status: http.StatusNotFound, Param: "id", Message: err.Error()})
 	default:
 		writeError(w, &models.Error{Code: models.UpstreamError, Status: http.StatusInternalServerError, Message: err.Error()})
 	}

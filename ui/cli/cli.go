@@ -195,7 +195,7 @@ To begin:  pointsman demo     see it work, without a key and without a network
 	a.resideAlone(root)
 	root.PersistentFlags().StringVar(&a.configPath, "config", "", "read the configuration from `PATH`")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.serveCommand(), a.chatCommand(), a.askCommand(), a.capabilitiesCommand(), a.modelsCommand(), a.toolsCommand(), a.statusCommand(),
+	root.AddCommand(a.serveCommand(), a.chatCommand(), a.askCommand(), a.capabilitiesCommand(), a.marathonCommand(), a.modelsCommand(), a.toolsCommand(), a.statusCommand(),
 		a.serversCommand(), a.approvalsCommand(), a.keysCommand(), a.configCommand(), a.journalCommand(),
 		a.mcpCommand(), a.hookCommand(), a.demoCommand(), a.versionCommand(), a.guardCommand(), a.windowCommand())
 	root.SetIn(a.Stdin)

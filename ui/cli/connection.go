@@ -43,6 +43,7 @@ type opening struct {
 	start     bool        // connect the MCP servers
 	attended  func() bool // nil: nobody can be asked
 	anyConfig bool        // a resident with another configuration than the named one will do
+	marathons bool        // go on with the marathons that were left, too
 }
 
 // open attaches to the resident, or opens a gateway in this process.
@@ -65,7 +66,7 @@ func (a *app) open(ctx context.Context, how opening) (*connection, error) {
 	for _, notice := range store.Notices() {
 		a.tell("warning: %s", approvals.Visible(notice.Error()))
 	}
-	g, err := a.newGateway(ctx, store, home, gateway.Options{NoMCP: how.noMCP, Attended: how.attended})
+	g, err := a.newGateway(ctx, store, home, gateway.Options{NoMCP: how.noMCP, Attended: how.attended, LeaveMarathons: !how.marathons})
 	if err != nil {
 		return nil, err
 	}

@@ -104,9 +104,13 @@ func (p *progress) planText() string {
 			now = " " + oneLine(step.Description, 120)
 		}
 	}
-	full := barColumns * done / len(p.plan)
-	bar := strings.Repeat("#", full) + strings.Repeat("-", barColumns-full)
-	return fmt.Sprintf("[%s] %d/%d%s", bar, done, len(p.plan), now)
+	return progressBar(done, len(p.plan)) + now
+}
+
+// progressBar is a bar and its numbers.
+func progressBar(done, of int) string {
+	full := barColumns * done / of
+	return fmt.Sprintf("[%s%s] %d/%d", strings.Repeat("#", full), strings.Repeat("-", barColumns-full), done, of)
 }
 
 // follow shows the events that next returns, of one session, until its run is
