@@ -162,7 +162,7 @@ func (r *Request) tools() []any {
 // first hint that is part of the name of one of ours; else, if what it cares most
 // for is cost or speed, or intelligence, one of that tier of the provider that
 // serves the default model; else the default, which is "".
-func (r *Request) Model(list []models.Info, standard string, usable func(id string) bool) string {
+func (r *Request) Model(list []models.Info, defaultModel string, usable func(id string) bool) string {
 	prefer := r.params.Get("modelPreferences")
 	for _, hint := range prefer.Get("hints.#.name").Array() {
 		for _, m := range list {
@@ -174,7 +174,7 @@ func (r *Request) Model(list []models.Info, standard string, usable func(id stri
 	tier := wantedTier(prefer)
 	var provider string
 	for _, m := range list {
-		if m.ID == standard {
+		if m.ID == defaultModel {
 			provider = m.OwnedBy
 			if m.Tier == tier {
 				return ""
@@ -201,12 +201,12 @@ func named(m models.Info, hint string) bool {
 
 // wantedTier is what the priorities, from 0 to 1, come to; "" when none leads.
 func wantedTier(prefer gjson.Result) string {
-	wit := prefer.Get("intelligencePriority").Num
-	thrift := max(prefer.Get("costPriority").Num, prefer.Get("speedPriority").Num)
+	intelligence := prefer.Get("intelligencePriority").Num
+	economy := max(prefer.Get("costPriority").Num, prefer.Get("speedPriority").Num)
 	switch {
-	case wit > thrift:
+	case intelligence > economy:
 		return "high"
-	case thrift > wit:
+	case economy > intelligence:
 		return "low"
 	}
 	return ""

@@ -94,7 +94,7 @@ const maxQuestions = 32
 // answer answers a question of the server's.
 func (s *server) answer(ctx context.Context, sess *session, q question) (json.RawMessage, error) {
 	method, params := q.method, q.params
-	flights := sess.aloft(q.flight)
+	flights := sess.inFlight(q.flight)
 	calls := callsOf(flights)
 	if method == methodRoots {
 		return s.answerRoots(ctx, flights, q)

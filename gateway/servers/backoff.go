@@ -37,10 +37,10 @@ func (b *backoff) note(o outcome) {
 	}
 }
 
-// worn reports whether there should be no further attempt. Somebody else's
+// exhausted reports whether there should be no further attempt. Somebody else's
 // server may come back at any time; a program that crashes whenever it is
 // started does not mend itself.
-func (b *backoff) worn() bool { return b.crashes >= quickCrashes }
+func (b *backoff) exhausted() bool { return b.crashes >= quickCrashes }
 
 // delay returns how long to wait before the next attempt: longer each time, and
 // never quite the same, so that many servers do not come back at one moment.

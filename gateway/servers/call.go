@@ -67,8 +67,8 @@ func (s *server) askOn(ctx context.Context, sess *session, a asking) (json.RawMe
 	if tool.Fault != "" {
 		return nil, fmt.Errorf("calling tool %q of server %q: %s", a.call.Tool, s.name, tool.Fault)
 	}
-	f, land := sess.board(ctx, a.call)
-	defer land()
+	f, end := sess.beginFlight(ctx, a.call)
+	defer end()
 	a.params.definition, a.params.flight, a.params.says = tool.Raw, f.id, s.says(a.call)
 	rounds := inputRounds{}
 	for {

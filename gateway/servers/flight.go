@@ -23,8 +23,8 @@ type flight struct {
 	changed chan struct{} // size 1: held has changed
 }
 
-// board begins a flight. land must be called at its end.
-func (sess *session) board(ctx context.Context, call Call) (f *flight, land func()) {
+// beginFlight begins a flight. end must be called at its end.
+func (sess *session) beginFlight(ctx context.Context, call Call) (f *flight, end func()) {
 	f = &flight{id: sess.lastFlight.Add(1), call: call, changed: make(chan struct{}, 1)}
 	var cancel context.CancelCauseFunc
 	f.ctx, cancel = context.WithCancelCause(ctx)
@@ -39,9 +39,9 @@ func (sess *session) board(ctx context.Context, call Call) (f *flight, land func
 	}
 }
 
-// aloft returns the flights that something the server sent may be about: the one
+// inFlight returns the flights that something the server sent may be about: the one
 // with the id that the protocol told, or else all, the oldest first.
-func (sess *session) aloft(id int64) []*flight {
+func (sess *session) inFlight(id int64) []*flight {
 	sess.mu.Lock()
 	defer sess.mu.Unlock()
 	if f := sess.flights[id]; f != nil {

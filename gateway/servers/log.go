@@ -26,7 +26,7 @@ func (s *server) onLog(sess *session, id int64, params json.RawMessage) {
 		from += ": "
 	}
 	s.note(levelOfLog(m.Level), diagnostics.Protocol, sess.id, "its log: %s%s", from, m.Data)
-	calls := callsOf(sess.aloft(id))
+	calls := callsOf(sess.inFlight(id))
 	if sameParty(calls) && calls[0].OnLog != nil {
 		calls[0].OnLog(m)
 	}

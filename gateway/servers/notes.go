@@ -32,23 +32,23 @@ func (h *Host) Diagnostics(ctx context.Context, q diagnostics.Query) (diagnostic
 
 // note keeps a record, without credentials, if records of its level are kept.
 func (s *server) note(level diagnostics.Level, about diagnostics.Category, connection, format string, args ...any) {
-	if pen := s.host.notes.Pen(level); pen != nil {
+	if w := s.host.notes.Writer(level); w != nil {
 		text := diagnostics.Scrub(s.secret.clean(fmt.Sprintf(format, args...)))
-		pen.Write(diagnostics.Entry{Server: s.name, ConnectionID: connection, Category: about, Message: text})
+		w.Write(diagnostics.Entry{Server: s.name, ConnectionID: connection, Category: about, Message: text})
 	}
 }
 
 // noteBody keeps a whole message, a JSON document, at the level trace.
 func (s *server) noteBody(about diagnostics.Category, connection, arrow string, body json.RawMessage) {
-	pen := s.host.notes.Pen(diagnostics.Trace)
-	if pen == nil || len(body) == 0 {
+	w := s.host.notes.Writer(diagnostics.Trace)
+	if w == nil || len(body) == 0 {
 		return
 	}
 	text := fmt.Sprintf("%d bytes, too many to be kept", len(body))
 	if len(body) <= maxBody {
 		text = string(diagnostics.ScrubJSON(s.secret.cleanJSON(body)))
 	}
-	pen.Write(diagnostics.Entry{Server: s.name, ConnectionID: connection, Category: about, Message: arrow + " " + text})
+	w.Write(diagnostics.Entry{Server: s.name, ConnectionID: connection, Category: about, Message: arrow + " " + text})
 }
 
 const (

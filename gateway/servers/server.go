@@ -23,20 +23,20 @@ const defaultTimeout = 60 * time.Second
 // server is one configured server. Its goroutine, run, owns the connection.
 type server struct {
 	// Fixed at creation.
-	host     *Host
-	name     string
-	entry    config.MCPServer
-	kind     string // stdio, http, sse, builtin, or "" when not configured
-	idle     bool   // there is nothing to run: disabled, not configured, or stopped by the user
-	stderr   *tail
-	secret   redactor
-	stranger bool // an entry that is only tried out, and signed in to nowhere
-	junk     atomic.Int64
-	sign     atomic.Pointer[signin.Account] // nil: not remote, or its entry holds the credentials, or not reached yet
-	wake     chan struct{}                  // size 1: connect now
-	look     chan struct{}                  // size 1: see whether the connection is alive; see Host.Check
-	moved    chan struct{}                  // size 1: the roots have changed
-	ended    chan struct{}                  // closed when run has returned
+	host    *Host
+	name    string
+	entry   config.MCPServer
+	kind    string // stdio, http, sse, builtin, or "" when not configured
+	idle    bool   // there is nothing to run: disabled, not configured, or stopped by the user
+	stderr  *tail
+	secret  redactor
+	onTrial bool // an entry that is only tried out, and signed in to nowhere
+	junk    atomic.Int64
+	sign    atomic.Pointer[signin.Account] // nil: not remote, or its entry holds the credentials, or not reached yet
+	wake    chan struct{}                  // size 1: connect now
+	look    chan struct{}                  // size 1: see whether the connection is alive; see Host.Check
+	moved   chan struct{}                  // size 1: the roots have changed
+	ended   chan struct{}                  // closed when run has returned
 
 	// Set by the host before run starts, under the host's lock.
 	cancel context.CancelFunc
@@ -121,7 +121,7 @@ func (s *server) run(ctx context.Context) {
 		past.note(s.connectOnce(ctx))
 		switch {
 		case ctx.Err() != nil:
-		case past.worn():
+		case past.exhausted():
 			s.rest()
 			return
 		default:
@@ -353,7 +353,7 @@ func (s *server) ready(ctx context.Context) (*session, error) {
 	s.mu.Unlock()
 	switch {
 	case sess != nil && !sess.isLost() && sess.silent():
-		if err := s.sound(ctx, sess); err != nil {
+		if err := s.probeOnce(ctx, sess); err != nil {
 			return nil, err
 		}
 		return s.ready(ctx)

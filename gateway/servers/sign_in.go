@@ -56,7 +56,7 @@ func (h *Host) signedIn(name string, in bool) {
 // accountFor returns the account that signs requests to the server; nil when its
 // own headers do.
 func (s *server) accountFor(ctx context.Context, address string, headers http.Header) (*signin.Account, error) {
-	if headers.Get("Authorization") != "" || s.stranger {
+	if headers.Get("Authorization") != "" || s.onTrial {
 		return nil, nil
 	}
 	account, err := s.account(ctx, address)

@@ -29,9 +29,8 @@ func (sess *session) silent() bool {
 	return len(sess.flights) == 0
 }
 
-// sound has the server of a silent session say that it is there, or gives the
-// session up. Calls that come together ask once.
-func (s *server) sound(ctx context.Context, sess *session) error {
+// probeOnce probes the server of a silent session. Calls that come together ask once.
+func (s *server) probeOnce(ctx context.Context, sess *session) error {
 	sess.mu.Lock()
 	asked, first := sess.asked, sess.asked == nil
 	if first {

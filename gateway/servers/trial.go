@@ -30,7 +30,7 @@ func (h *Host) Try(ctx context.Context, name string, entry config.MCPServer, res
 	}
 	opts.Client = nil // it is only tried out: nobody has called it
 	s := newServer(&Host{opts: opts, guard: h.guard, paths: h.paths, dirs: h.roots(), signs: h.signs}, name, entry, false)
-	s.stranger = !h.has(name, entry)
+	s.onTrial = !h.has(name, entry)
 	if s.kind == "" {
 		return Trial{State: NotConfigured, Error: "the entry has neither command nor url"}
 	}

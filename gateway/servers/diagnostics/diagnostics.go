@@ -129,42 +129,42 @@ func (l *Log) Retain(keep func(server string) bool) {
 	}
 }
 
-// Pen writes records of one level. A nil Pen writes nothing. What it was made
+// Writer writes records of one level. A nil Writer writes nothing. What it was made
 // for is dropped when the Log was turned off meanwhile, even if it is on again.
-type Pen struct {
+type Writer struct {
 	log        *Log
 	level      Level
 	generation int
 }
 
-// Pen returns a pen for records of a level, or nil when they are not kept: then
+// Writer returns a writer of records of a level, or nil when they are not kept: then
 // there is no need to make them.
-func (l *Log) Pen(level Level) *Pen {
+func (l *Log) Writer(level Level) *Writer {
 	if !l.Level().covers(level) {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return &Pen{log: l, level: level, generation: l.generation}
+	return &Writer{log: l, level: level, generation: l.generation}
 }
 
 // Write keeps a record. Its level and, if that is zero, its time are filled in.
 // It must hold no credentials: see Scrub.
-func (p *Pen) Write(e Entry) {
-	if p == nil {
+func (w *Writer) Write(e Entry) {
+	if w == nil {
 		return
 	}
 	if e.Time.IsZero() {
 		e.Time = time.Now()
 	}
-	e.Level = p.level
+	e.Level = w.level
 	if len(e.Message) > maxMessage {
 		e.Message, e.Truncated = cut(e.Message, maxMessage), true
 	}
-	l := p.log
+	l := w.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if p.generation == l.generation && l.Level().covers(p.level) {
+	if w.generation == l.generation && l.Level().covers(w.level) {
 		l.ringLocked(e.Server).add(e)
 	}
 }
@@ -201,7 +201,7 @@ func (r *ring) add(e Entry) {
 		r.entries = r.entries[drop:]
 		r.first += int64(drop)
 	}
-	r.rouse()
+	r.wakeReaders()
 }
 
 // clear forgets the records and wakes who waits. Numbers go on: a cursor then
@@ -209,10 +209,10 @@ func (r *ring) add(e Entry) {
 func (r *ring) clear() {
 	r.first += int64(len(r.entries))
 	r.entries, r.bytes = nil, 0
-	r.rouse()
+	r.wakeReaders()
 }
 
-func (r *ring) rouse() {
+func (r *ring) wakeReaders() {
 	if r.wake != nil {
 		close(r.wake)
 		r.wake = nil

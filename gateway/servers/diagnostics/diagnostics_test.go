@@ -23,7 +23,7 @@ func at(level diagnostics.Level) *diagnostics.Log {
 
 func add(l *diagnostics.Log, level diagnostics.Level, messages ...string) {
 	for _, m := range messages {
-		l.Pen(level).Write(diagnostics.Entry{Server: "s", ConnectionID: "c", Category: diagnostics.Protocol, Message: m})
+		l.Writer(level).Write(diagnostics.Entry{Server: "s", ConnectionID: "c", Category: diagnostics.Protocol, Message: m})
 	}
 }
 
@@ -123,7 +123,7 @@ func TestOffByDefaultAndClears(t *testing.T) {
 	l.SetLevel(diagnostics.Trace)
 	add(&l, diagnostics.Trace, "kept")
 	before := read(t, &l, diagnostics.Query{})
-	late := l.Pen(diagnostics.Error)
+	late := l.Writer(diagnostics.Error)
 	l.SetLevel(diagnostics.Off)
 	l.SetLevel(diagnostics.Trace)
 	late.Write(diagnostics.Entry{Server: "s", Message: "in flight"})

@@ -66,7 +66,7 @@ func atHome(names []string) []string {
 	}
 	var paths []string
 	for _, name := range names {
-		if mac := strings.HasPrefix(name, "Library/"); mac == (runtime.GOOS == "darwin") || !mac {
+		if runtime.GOOS == "darwin" || !strings.HasPrefix(name, "Library/") {
 			paths = append(paths, filepath.Join(home, filepath.FromSlash(name)))
 		}
 	}
