@@ -148,7 +148,7 @@ func (d *ollamaDoor) open(ctx context.Context, address string) (*opened, error) 
 	g := d.gateway
 	ln, err := g.opts.Listen(ctx, address)
 	if err != nil {
-		return nil, fmt.Errorf("ollama.listen: %w; stop it, or choose another address", err)
+		return nil, fmt.Errorf("%w; stop it, or choose another address (ollama.listen)", err)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	o := &opened{listen: address, address: ln.Addr().String(), stop: stop, ended: make(chan struct{})}

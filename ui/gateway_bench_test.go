@@ -13,6 +13,7 @@ import (
 	"pointsman/gateway"
 	"pointsman/gateway/config"
 	"pointsman/gateway/control"
+	"pointsman/gateway/models/local"
 	"pointsman/gateway/secrets"
 	"pointsman/ui/desktop"
 	"pointsman/ui/model"
@@ -46,6 +47,16 @@ type gatewaySetup struct {
 	control  func(*control.Options)
 	first    bool // nobody has seen the first steps
 	noMCP    bool // no server is started
+	// local finds the model servers of this machine. If nil, there are none.
+	local func(context.Context, *gateway.Gateway) []local.Server
+}
+
+// found are the model servers of this machine.
+func (s gatewaySetup) found(ctx context.Context, g *gateway.Gateway) []local.Server {
+	if s.local == nil {
+		return []local.Server{}
+	}
+	return s.local(ctx, g)
 }
 
 func newGatewayBench(t testing.TB, setup gatewaySetup) *gatewayBench {
@@ -97,6 +108,7 @@ func (b *gatewayBench) serve(ctx context.Context, setup gatewaySetup) (wait func
 			"tools":      func(context.Context) any { return b.gateway.Tools() },
 			"models":     func(context.Context) any { return b.models() },
 			"health":     func(context.Context) any { return b.gateway.Models().Health() },
+			"local":      func(ctx context.Context) any { return setup.found(ctx, b.gateway) },
 		}}
 	if setup.manager != nil {
 		opts.Manager = setup.manager(opts.Manager)

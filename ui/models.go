@@ -9,6 +9,7 @@ import (
 
 	"pointsman/gateway/control"
 	"pointsman/gateway/models"
+	"pointsman/gateway/models/local"
 	"pointsman/ui/model"
 	"pointsman/ui/part"
 	"pointsman/ui/theme"
@@ -27,6 +28,7 @@ type modelsScreen struct {
 	lines     []model.ProviderLine
 	empty     *fyne.Container
 	fault     *widget.Label // of the keychain
+	nearby    *localOffer
 	choices   *modelChoices
 	catalogue *modelCatalogue
 	health    *modelHealth
@@ -69,12 +71,20 @@ func (s *modelsScreen) providerTab() fyne.CanvasObject {
 	}
 	s.empty = container.NewStack()
 	s.fault = newNotice(widget.WarningImportance)
-	return container.NewBorder(s.fault, nil, nil, nil, container.NewStack(s.providers, s.empty))
+	s.nearby = newLocalOffer(s.ui, s.addLocal)
+	return container.NewBorder(s.fault, s.nearby.box, nil, nil, container.NewStack(s.providers, s.empty))
+}
+
+// addLocal adds a model server of this machine, and looks again.
+func (s *modelsScreen) addLocal(server local.Server) {
+	s.changeBy(localEdits(server), func() { s.bar.say(model.LocalAdded(server)) })
 }
 
 func (s *modelsScreen) enter(ctx context.Context) {
 	s.ctx = ctx
 	follow(ctx, s.ui, s.fetch, s.set)
+	s.nearby.look(ctx)
+	s.changed = func() { s.nearby.look(ctx) } // what was added is offered no more, and what has gone is offered again
 }
 
 func (s *modelsScreen) fetch(ctx context.Context) (modelsView, error) {

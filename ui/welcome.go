@@ -66,6 +66,7 @@ func (s *welcomeScreen) copilot() fyne.CanvasObject {
 
 func (s *welcomeScreen) enter(ctx context.Context) {
 	background(ctx, s.ui, s.ui.key, s.key.setHidden)
+	s.models.nearby.look(ctx)
 }
 
 // watch shows which steps are done.

@@ -10,6 +10,7 @@ import (
 
 	"pointsman/gateway/config"
 	"pointsman/gateway/control"
+	"pointsman/gateway/models/local"
 	"pointsman/ui/model"
 	"pointsman/ui/part"
 	"pointsman/ui/theme"
@@ -26,6 +27,7 @@ type modelStep struct {
 	told     *widget.Label
 	models   *widget.Select // of the provider, once it has answered
 	choose   *fyne.Container
+	nearby   *localOffer
 	showing  bool // what the widgets report comes from us
 }
 
@@ -43,12 +45,22 @@ func newModelStep(s *welcomeScreen) *modelStep {
 	step.choose.Hide()
 	entry := container.NewBorder(nil, nil, container.NewGridWrap(fyne.NewSize(20*theme.Step, step.key.MinSize().Height), step.provider), step.save, step.key)
 	step.provider.SetSelected(config.KnownProviders()[0])
+	step.nearby = newLocalOffer(s.ui, step.onLocal)
 	step.box = container.NewVBox(part.Card(part.Stack(part.Subheading("Choose who answers"),
 		part.Words("The key goes into the keychain of this machine, not into a file."), entry, step.told, step.choose)),
 		part.Gap(1),
 		part.Card(part.Stack(part.Words("No key at hand? The demo model is scripted and answers without one, so that you can see a call wait for you."),
-			beside(step.demo))))
+			beside(step.demo))), step.nearby.box)
 	return step
+}
+
+// onLocal adds a model server of this machine, and asks it.
+func (step *modelStep) onLocal(server local.Server) {
+	step.tell("Saving …", widget.LowImportance)
+	step.screen.edit(localEdits(server), func(err error) {
+		step.nearby.look(step.screen.ui.ctx) // what was added is offered no more
+		step.saved(model.LocalProvider(step.screen.now.Config, server), err)
+	})
 }
 
 func (step *modelStep) refresh() {

@@ -23,18 +23,27 @@ func LocalWords(s local.Server) string {
 	if len(s.Models) == 0 {
 		return title + " runs on this machine, without a model that can chat."
 	}
-	names := strings.Join(s.Models[:min(len(s.Models), 3)], ", ")
+	var shown []string
+	for _, name := range s.Models[:min(len(s.Models), 3)] {
+		shown = append(shown, Shorten(Printed(name), longestName/2))
+	}
+	names := strings.Join(shown, ", ")
 	if more := len(s.Models) - 3; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("%s runs on this machine, with %s.", title, Printed(names))
+	return fmt.Sprintf("%s runs on this machine, with %s.", title, names)
+}
+
+// LocalAdded says what has come of adding a server.
+func LocalAdded(s local.Server) string {
+	return fmt.Sprintf("%s is added, with %s.", s.Title, CountOf(len(s.Models), "model"))
 }
 
 // LocalEdits are what has a local server answer: its provider, and each of its
 // models under its own name in model_list. Where capabilities are declared a name
 // that is none would be refused, so the provider is asked for its models instead.
 func LocalEdits(c *config.Config, s local.Server) []config.Edit {
-	name := localProvider(c, s)
+	name := LocalProvider(c, s)
 	provider := c.Providers[name]
 	provider.BaseURL = s.Address
 	provider.Models.Discover = provider.Models.Discover || len(c.Capabilities) > 0
@@ -53,9 +62,9 @@ func LocalEdits(c *config.Config, s local.Server) []config.Edit {
 	return append(edits, config.Edit{Path: []string{"model_list"}, Value: list})
 }
 
-// localProvider is the name of a local server's provider: the usual one, unless
+// LocalProvider is the name of a local server's provider: the usual one, unless
 // that is somewhere else.
-func localProvider(c *config.Config, s local.Server) string {
+func LocalProvider(c *config.Config, s local.Server) string {
 	if there := c.Providers[s.Provider].BaseURL; there != "" && there != s.Address {
 		return s.Provider + "-local"
 	}
@@ -77,5 +86,5 @@ func LocalModel(c *config.Config, s local.Server) string {
 	if len(s.Models) == 0 {
 		return ""
 	}
-	return ModelOf(localProvider(c, s), s.Models[0])
+	return ModelOf(LocalProvider(c, s), s.Models[0])
 }
