@@ -3,11 +3,16 @@ package secrets
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // Mark is what stands in the place of a secret.
@@ -79,13 +84,9 @@ func compile(values map[string]bool) *needles {
 
 // forms are the ways in which a value is commonly written.
 func forms(value string) []string {
-	list := []string{value, url.QueryEscape(value), url.PathEscape(value)}
-	if quoted, err := json.Marshal(value); err == nil {
-		escaped := string(quoted[1 : len(quoted)-1])
-		list = append(list, escaped)
-		if twice, err := json.Marshal(escaped); err == nil {
-			list = append(list, string(twice[1:len(twice)-1]))
-		}
+	list := append([]string{value, url.PathEscape(value)}, queryForms(value)...)
+	for _, escaped := range jsonForms(value) {
+		list = append(append(list, escaped), jsonForms(escaped)...)
 	}
 	list = append(list, strings.ReplaceAll(strings.ReplaceAll(value, "\r\n", `\n`), "\n", `\n`))
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
@@ -104,6 +105,55 @@ func forms(value string) []string {
 		list = append(list, base64.StdEncoding.EncodeToString([]byte(value[:whole])))
 	}
 	return list
+}
+
+// queryForms are the ways in which programs percent-encode a value: Go's, that of
+// Python, which leaves slashes alone, and JavaScript's, each also with small digits.
+func queryForms(value string) []string {
+	form := url.QueryEscape(value)
+	spaced := strings.ReplaceAll(form, "+", "%20")
+	script := strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(spaced)
+	var list []string
+	for _, upper := range []string{form, spaced, strings.ReplaceAll(spaced, "%2F", "/"), script} {
+		list = append(list, upper, percents.ReplaceAllStringFunc(upper, strings.ToLower))
+	}
+	return list
+}
+
+// percents matches what is percent-encoded.
+var percents = regexp.MustCompile(`%[0-9A-F]{2}`)
+
+// jsonForms are the ways in which programs write a value in JSON, without the
+// quotes: Go's, which escapes what means something in HTML, the usual one, and
+// that of Python, which is ASCII.
+func jsonForms(value string) []string {
+	var usual strings.Builder
+	encoder := json.NewEncoder(&usual)
+	encoder.SetEscapeHTML(false)
+	quoted, err := json.Marshal(value)
+	if err := errors.Join(err, encoder.Encode(value)); err != nil {
+		return nil // no text is without a form
+	}
+	plain := strings.TrimSpace(usual.String())
+	plain = plain[1 : len(plain)-1]
+	return []string{string(quoted[1 : len(quoted)-1]), plain, asciiJSON(plain)}
+}
+
+// asciiJSON escapes what is not ASCII in the inside of a JSON string.
+func asciiJSON(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r < utf8.RuneSelf:
+			b.WriteRune(r)
+		case r > 0xFFFF:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
 }
 
 // at returns the end of the longest needle that begins at i, or -1.

@@ -135,6 +135,21 @@ func TestRedactAddedValues(t *testing.T) {
 			t.Errorf("%s: Redact(%q) = %q", name, text, got)
 		}
 	}
+	r.Add(`pa"ss<é>(1)/🔑 x`)
+	for name, text := range map[string]string{
+		"JSON of JavaScript":         `pa\"ss<é>(1)/🔑 x`,
+		"JSON of Python":             `pa\"ss<\u00e9>(1)/\ud83d\udd11 x`,
+		"JSON of Python, in JSON":    `pa\\\"ss<\\u00e9>(1)/\\ud83d\\udd11 x`,
+		"a URL of Python":            "pa%22ss%3C%C3%A9%3E%281%29/%F0%9F%94%91%20x",
+		"a URL of JavaScript":        "pa%22ss%3C%C3%A9%3E(1)%2F%F0%9F%94%91%20x",
+		"a form with small digits":   "pa%22ss%3c%c3%a9%3e%281%29%2f%f0%9f%94%91+x",
+		"JavaScript, small digits":   "pa%22ss%3c%c3%a9%3e(1)%2f%f0%9f%94%91%20x",
+		"a part of a longer address": "https://h/?q=pa%22ss%3C%C3%A9%3E%281%29/%F0%9F%94%91%20x&y",
+	} {
+		if got := r.Redact(text); !strings.Contains(got, secrets.Mark) || strings.Contains(got, "ss") || strings.HasSuffix(got, "x") {
+			t.Errorf("%s: Redact(%q) = %q", name, text, got)
+		}
+	}
 	if got := r.Redact("a longer-secret-value-indeed b"); got != "a "+secrets.Mark+" b" {
 		t.Errorf("the longest is not taken first: %q", got)
 	}
