@@ -64,6 +64,10 @@ func (a Answer) Result() (json.RawMessage, error) {
 	return json.Marshal(a)
 }
 
+// maxBytes is how long a question may be, with its form: more would bury what a
+// person has to see.
+const maxBytes = 128 << 10
+
 // Read reads the parameters of elicitation/create, as a question without an id.
 // The error says what is wrong with them, to the server.
 func Read(params json.RawMessage) (Question, error) {
@@ -72,6 +76,9 @@ func Read(params json.RawMessage) (Question, error) {
 		Message string          `json:"message"`
 		Schema  json.RawMessage `json:"requestedSchema"`
 		URL     string          `json:"url"`
+	}
+	if len(params) > maxBytes {
+		return Question{}, fmt.Errorf("reading the question: it is longer than %d KiB, and nobody is shown it", maxBytes>>10)
 	}
 	if err := json.Unmarshal(params, &p); err != nil {
 		return Question{}, fmt.Errorf("reading the question: %w", err)

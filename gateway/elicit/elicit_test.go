@@ -27,6 +27,7 @@ func TestRead(t *testing.T) {
 		"list without choices": {`{"requestedSchema":{"type":"object","properties":{"a":{"type":"array","items":{"type":"string"}}}}}`, `"a"`},
 		"not an object":        {`{"requestedSchema":{"type":"string"}}`, "object"},
 		"not JSON":             {`{`, "reading"},
+		"endless":              {`{"message":"` + strings.Repeat("m", 128<<10) + `"}`, "128 KiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := elicit.Read(json.RawMessage(c.params))
