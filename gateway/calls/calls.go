@@ -34,12 +34,12 @@ type Servers interface {
 	Call(ctx context.Context, call servers.Call) (*servers.Result, error)
 }
 
-// Recorder keeps the record of calls. Begin returns when the row would survive
-// our being killed.
+// Recorder keeps the record of calls. Begin and Decide return when the row would
+// survive our being killed; FinishSoon does not wait.
 type Recorder interface {
 	Begin(ctx context.Context, call journal.Call) error
 	Decide(ctx context.Context, id string, d approvals.Decision) error
-	Finish(ctx context.Context, id string, end journal.End) error
+	FinishSoon(id string, end journal.End)
 }
 
 // Options are what a Caller is made of.
@@ -178,7 +178,7 @@ func (c *Caller) Call(ctx context.Context, call Call) Result {
 	c.gates(ctx, call, entry, verdict, err, &r, &decision)
 	r.Approver = decision.Approver
 	c.clean(&r)
-	c.record(ctx, call.ID, r, decision)
+	c.record(call.ID, r, decision)
 	return r
 }
 
@@ -411,10 +411,8 @@ func (c *Caller) clean(r *Result) {
 	}
 }
 
-// record closes the row, also when the caller has gone meanwhile.
-func (c *Caller) record(ctx context.Context, id string, r Result, decision approvals.Decision) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
+// record closes the row.
+func (c *Caller) record(id string, r Result, decision approvals.Decision) {
 	end := journal.End{
 		Outcome: r.Outcome, Approver: decision.Approver, Rule: decision.Rule, Reason: r.Reason,
 		DurationMS: r.Duration.Milliseconds(), ResultBytes: int64(len(r.Raw)), Result: string(r.Raw), Approved: r.Approved,
@@ -422,9 +420,7 @@ func (c *Caller) record(ctx context.Context, id string, r Result, decision appro
 	if r.IsError && r.Executed {
 		end.Error = cmp.Or(r.Reason, r.Text)
 	}
-	if err := c.opts.Recorder.Finish(ctx, id, end); err != nil {
-		c.opts.Logger.Error("closing a row of the journal", "call", id, "error", err)
-	}
+	c.opts.Recorder.FinishSoon(id, end)
 }
 
 func journalCall(call Call, r Result, entry *tools.Entry, verdict judgement) journal.Call {

@@ -81,7 +81,7 @@ func (k *Keeper) Handle(ctx context.Context, e Event) (v Verdict) {
 	case PostToolUse, PostToolUseFailure:
 		k.after(ctx, e, &call)
 	case SessionEnd:
-		k.leave(ctx, call.Session)
+		k.leave(call.Session)
 	}
 	return Verdict{Allow: true}
 }
@@ -107,7 +107,7 @@ func (k *Keeper) before(ctx context.Context, e Event, c *Call) Verdict {
 		decision = approvals.Decision{Outcome: approvals.Withdrawn, Approver: approvals.ByNone, Reason: "the hook went away"}
 	}
 	if !decision.Allows() {
-		k.finish(ctx, row.ID, journal.End{
+		k.finish(row.ID, journal.End{
 			Outcome: journal.Outcome(cmp.Or(decision.Outcome, approvals.Denied)), Approver: decision.Approver, Rule: decision.Rule,
 			Reason: decision.Reason, Approved: new(bool),
 		})
@@ -117,7 +117,7 @@ func (k *Keeper) before(ctx context.Context, e Event, c *Call) Verdict {
 	if decision.Arguments != nil {
 		edited, err := canonical(decision.Arguments)
 		if err != nil {
-			k.finish(ctx, row.ID, journal.End{Outcome: journal.Invalid, Reason: "the arguments as edited by the person: " + err.Error()})
+			k.finish(row.ID, journal.End{Outcome: journal.Invalid, Reason: "the arguments as edited by the person: " + err.Error()})
 			return deny("the arguments as edited by the person cannot be read: %v", err)
 		}
 		one.call.Arguments = edited
@@ -155,7 +155,7 @@ func (k *Keeper) decide(ctx context.Context, req approvals.Request) approvals.De
 // give keeps a ticket.
 func (k *Keeper) give(ctx context.Context, one *ticket) {
 	if old := k.tickets.add(one); old != nil {
-		k.lose(ctx, old, "more calls were allowed since than are remembered")
+		k.lose(old, "more calls were allowed since than are remembered")
 	}
 }
 
@@ -181,7 +181,7 @@ func (k *Keeper) after(ctx context.Context, e Event, c *Call) {
 	}
 	if one != nil && exact {
 		end.DurationMS = time.Since(one.given).Milliseconds()
-		k.finish(ctx, one.record, end)
+		k.finish(one.record, end)
 		return
 	}
 	if one == nil && c.Event == PostToolUseFailure {
@@ -191,7 +191,7 @@ func (k *Keeper) after(ctx context.Context, e Event, c *Call) {
 	end.Approved = new(bool)
 	id := k.unexpected(ctx, e, c, end)
 	if one != nil {
-		k.finish(ctx, one.record, journal.End{Outcome: journal.Unknown, Error: "another call ran in its place, with other arguments: " + id})
+		k.finish(one.record, journal.End{Outcome: journal.Unknown, Error: "another call ran in its place, with other arguments: " + id})
 		k.alarm(c, "Copilot ran %s with other arguments than were approved")
 		return
 	}
@@ -201,14 +201,14 @@ func (k *Keeper) after(ctx context.Context, e Event, c *Call) {
 }
 
 // leave closes what a session has left open.
-func (k *Keeper) leave(ctx context.Context, session string) {
+func (k *Keeper) leave(session string) {
 	for _, one := range k.tickets.leave(session) {
-		k.lose(ctx, one, "Copilot's session ended, and it did not tell how the call did")
+		k.lose(one, "Copilot's session ended, and it did not tell how the call did")
 	}
 }
 
-func (k *Keeper) lose(ctx context.Context, one *ticket, why string) {
-	k.finish(ctx, one.record, journal.End{Outcome: journal.Unknown, Reason: why})
+func (k *Keeper) lose(one *ticket, why string) {
+	k.finish(one.record, journal.End{Outcome: journal.Unknown, Reason: why})
 }
 
 // unexpected records a call that was not put to us before, and returns its row.
@@ -218,7 +218,7 @@ func (k *Keeper) unexpected(ctx context.Context, e Event, c *Call, end journal.E
 		k.opts.Logger.Error("recording a call of Copilot's", "error", err)
 		return ""
 	}
-	k.finish(ctx, row.ID, end)
+	k.finish(row.ID, end)
 	return row.ID
 }
 
@@ -228,15 +228,10 @@ func (k *Keeper) alarm(c *Call, format string) {
 	k.opts.Alarm(text)
 }
 
-// finish closes a row, also when the hook's process has gone meanwhile.
-func (k *Keeper) finish(ctx context.Context, id string, end journal.End) {
-	if id == "" {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	if err := k.opts.Recorder.Finish(ctx, id, end); err != nil {
-		k.opts.Logger.Error("closing a row of the journal", "call", id, "error", err)
+// finish closes a row.
+func (k *Keeper) finish(id string, end journal.End) {
+	if id != "" {
+		k.opts.Recorder.FinishSoon(id, end)
 	}
 }
 

@@ -141,8 +141,50 @@ func (j *Journal) Decide(_ context.Context, id string, d approvals.Decision) err
 // Finish records how a call that was begun ended. When it returns nil that is
 // on disk.
 func (j *Journal) Finish(_ context.Context, id string, end End) error {
+	exec, err := j.finishing(id, end)
+	if err == nil {
+		err = j.commit(exec)
+	}
+	if err != nil {
+		return fmt.Errorf("recording the end of call %q: %w", id, err)
+	}
+	return nil
+}
+
+// FinishSoon is Finish for whoever does not wait: whoever made the call gets its
+// answer while the row is written, some 2 ms later, or together with the next one
+// that somebody waits for. Being killed before leaves the call "unknown". What
+// fails is logged.
+func (j *Journal) FinishSoon(id string, end End) {
+	exec, err := j.finishing(id, end)
+	if err != nil {
+		j.complain(id, err)
+		return
+	}
+	o := op{exec: func(ctx context.Context, s *statements) error {
+		err := exec(ctx, s)
+		if err != nil {
+			j.complain(id, err)
+		}
+		return err
+	}}
+	j.mu.Lock()
+	ok := j.enqueueLocked(o)
+	j.mu.Unlock()
+	if !ok {
+		j.complain(id, ErrClosed)
+	}
+	nudge(j.soon)
+}
+
+func (j *Journal) complain(id string, err error) {
+	j.opts.Logger.Error("recording the end of a call", "call", id, "error", err)
+}
+
+// finishing returns what closes a call's row.
+func (j *Journal) finishing(id string, end End) (func(context.Context, *statements) error, error) {
 	if end.Outcome == "" {
-		return fmt.Errorf("recording the end of call %q: it has no outcome", id)
+		return nil, errors.New("it has no outcome")
 	}
 	if end.ResultBytes == 0 {
 		end.ResultBytes = int64(len(end.Result))
@@ -156,17 +198,13 @@ func (j *Journal) Finish(_ context.Context, id string, end End) error {
 		end.DurationMS, end.ResultBytes, j.opts.Redact(end.Error), id,
 	}
 	result := j.result(end.Result)
-	err := j.commit(func(ctx context.Context, s *statements) error {
+	return func(ctx context.Context, s *statements) error {
 		if err := one(s.finishCall.ExecContext(ctx, args...)); err != nil || result == "" {
 			return err
 		}
 		_, err := s.keepResult.ExecContext(ctx, result, id)
 		return err
-	})
-	if err != nil {
-		return fmt.Errorf("recording the end of call %q: %w", id, err)
-	}
-	return nil
+	}, nil
 }
 
 // result returns what is kept of a result.

@@ -29,6 +29,9 @@ import (
 const (
 	// linger is how long the writer lets runs gather before it commits them.
 	linger = 40 * time.Millisecond
+	// lingerCall is the same when a call's end is among them: whoever looks into
+	// the file next expects it there.
+	lingerCall = 2 * time.Millisecond
 	// maxQueue bounds what waits for the writer. When it is full, callers wait.
 	maxQueue = 32768
 	// maxResult is how much of a result is kept, in bytes.
@@ -89,15 +92,17 @@ type Journal struct {
 	setAside string
 
 	wake  chan struct{} // size 1: there is something to write
+	soon  chan struct{} // size 1: a call's end is among it
 	hurry chan struct{} // size 1: somebody waits for it
 	stop  chan struct{} // closed by Close
 	done  chan struct{} // closed when the writer has ended
 
-	mu     sync.Mutex // guards the fields below
-	room   *sync.Cond // the queue was emptied, or closed
-	queue  []op
-	open   map[string]*runRow // runs that have started and not finished
-	closed bool
+	mu      sync.Mutex // guards the fields below
+	room    *sync.Cond // the queue was emptied, or closed
+	queue   []op
+	writing bool               // what was queued is on its way to disk
+	open    map[string]*runRow // runs that have started and not finished
+	closed  bool
 }
 
 // op is one thing to write: a run's row, or a call's.
@@ -119,6 +124,7 @@ func Open(path string, opts Options) (*Journal, error) {
 	j := &Journal{
 		opts:  opts,
 		wake:  make(chan struct{}, 1),
+		soon:  make(chan struct{}, 1),
 		hurry: make(chan struct{}, 1),
 		stop:  make(chan struct{}),
 		done:  make(chan struct{}),
@@ -153,6 +159,9 @@ func (j *Journal) connect(path string) error {
 		return err
 	}
 	j.Reader, err = newReader(path)
+	if err == nil {
+		j.Reader.written = j.written
+	}
 	return err
 }
 
@@ -230,6 +239,23 @@ func (j *Journal) commit(exec func(context.Context, *statements) error) error {
 	}
 	nudge(j.hurry)
 	return <-done
+}
+
+// written waits until what was recorded so far is on disk, or ctx ends. Whoever
+// reads then sees what it was told before.
+func (j *Journal) written(ctx context.Context) {
+	done := make(chan error, 1)
+	j.mu.Lock()
+	ok := (j.writing || len(j.queue) > 0) && j.enqueueLocked(op{done: done})
+	j.mu.Unlock()
+	if !ok {
+		return
+	}
+	nudge(j.hurry)
+	select {
+	case <-done: // why it is not, the log tells
+	case <-ctx.Done():
+	}
 }
 
 // nudge signals without blocking; one signal that is not yet seen is enough.

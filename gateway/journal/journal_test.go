@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -306,6 +307,53 @@ func TestBeginWritesWhatWasQueuedBefore(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAnEndNobodyWaitsFor is seen at once in its own process, and soon in others;
+// one that cannot be recorded is logged.
+func TestAnEndNobodyWaitsFor(t *testing.T) {
+	var log strings.Builder
+	path, opts := newPath(t), options()
+	opts.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	j := open(t, path, opts)
+	other, err := journal.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	for i := range 50 {
+		id := fmt.Sprint(i)
+		begin(t, j, journal.Call{ID: id})
+		j.FinishSoon(id, journal.End{Outcome: journal.OK, Result: "result " + id})
+		body, err := j.Result(t.Context(), id)
+		if got := collect(t, j.Calls(t.Context(), journal.Filter{Call: id})); err != nil || body != "result "+id || got[0].Outcome != journal.OK {
+			t.Fatalf("call %s has ended, and reads as %+v, %q (%v)", id, got, body, err)
+		}
+	}
+	begin(t, j, journal.Call{ID: "last"})
+	j.FinishSoon("last", journal.End{Outcome: journal.OK})
+	deadline := time.Now().Add(10 * time.Second)
+	for collect(t, other.Calls(t.Context(), journal.Filter{Call: "last"}))[0].Outcome != journal.OK {
+		if time.Now().After(deadline) {
+			t.Fatal("another process never sees that the call has ended")
+		}
+	}
+	j.FinishSoon("last", journal.End{Outcome: journal.Failed})
+	j.FinishSoon("silent", journal.End{})
+	begin(t, j, journal.Call{ID: "closing"})
+	j.FinishSoon("closing", journal.End{Outcome: journal.OK})
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	j.FinishSoon("late", journal.End{Outcome: journal.OK})
+	if got := collect(t, other.Calls(t.Context(), journal.Filter{Call: "closing"})); got[0].Outcome != journal.OK {
+		t.Errorf("closing the record lost the end of a call: %+v", got)
+	}
+	for _, id := range []string{"last", "silent", "late"} {
+		if !strings.Contains(log.String(), "call="+id) {
+			t.Errorf("that call %s has no end is not logged:\n%s", id, log.String())
+		}
+	}
 }
 
 func TestManyCallersAtOnce(t *testing.T) {

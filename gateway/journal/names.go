@@ -21,6 +21,7 @@ func (r *Reader) Tools(ctx context.Context) ([]ToolName, error) {
 }
 
 func (r *Reader) tools(ctx context.Context) (names []ToolName, err error) {
+	r.catchUp(ctx)
 	rows, err := r.db.QueryContext(ctx, "SELECT DISTINCT server, tool FROM calls ORDER BY server, tool LIMIT ?", maxNames)
 	if err != nil {
 		return nil, err

@@ -43,6 +43,9 @@ type Filter struct {
 type Reader struct {
 	path string
 	db   *sql.DB
+	// written waits until what was recorded before in this process can be read; nil
+	// when there is nothing to wait for.
+	written func(ctx context.Context)
 }
 
 // OpenReader opens the record at path for reading, in any process. When there
@@ -82,6 +85,13 @@ func newReader(path string) (*Reader, error) {
 
 // Close ends reading. A Journal closes its own Reader.
 func (r *Reader) Close() error { return r.db.Close() }
+
+// catchUp has what was recorded before be there to be read.
+func (r *Reader) catchUp(ctx context.Context) {
+	if r.written != nil {
+		r.written(ctx)
+	}
+}
 
 // callQuery and runQuery are how the two kinds of rows are read.
 func callQuery() query {
@@ -142,6 +152,7 @@ func onePage[T any](ctx context.Context, r *Reader, f Filter, q query, after *Cu
 
 // Result returns what is kept of a call's result, "" when nothing is.
 func (r *Reader) Result(ctx context.Context, id string) (string, error) {
+	r.catchUp(ctx)
 	var body string
 	err := r.db.QueryRowContext(ctx,
 		"SELECT coalesce((SELECT body FROM results JOIN calls USING (n) WHERE id = ?), '')", id).Scan(&body)
@@ -195,6 +206,7 @@ func pages[T any](ctx context.Context, r *Reader, f Filter, q query, scan func(s
 }
 
 func readPage[T any](ctx context.Context, r *Reader, f Filter, q query, after *Cursor, want int, scan func(scanner) (T, Cursor, error)) (page []T, last Cursor, err error) {
+	r.catchUp(ctx)
 	dead, err := goneAmong(ctx, r.db, r.path, rowWriters)
 	if err != nil {
 		return nil, last, err

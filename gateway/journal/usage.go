@@ -95,6 +95,7 @@ func (r *Reader) Usage(ctx context.Context, since, until time.Time) (*Usage, err
 	}
 	s := usageSums{usage: u, models: map[string]*Tally{}, servers: map[string]*Tally{},
 		days: "WITH days (d, a, b) AS (VALUES " + bounds.text.String()[2:] + ") ", args: bounds.args}
+	r.catchUp(ctx)
 	for _, sum := range []func(context.Context, *Reader) error{s.runs, s.calls, s.answers} {
 		if err := sum(ctx, r); err != nil {
 			return nil, fmt.Errorf("summing up the journal: %w", err)

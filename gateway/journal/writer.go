@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ func (j *Journal) write() {
 		select {
 		case <-j.wake:
 			j.gather()
+			runtime.Gosched() // others that are about to record a call come in, too
 			if k.wrote(j.flush()) {
 				keep.Reset(0)
 			}
@@ -40,6 +42,16 @@ func (j *Journal) write() {
 func (j *Journal) gather() {
 	t := time.NewTimer(linger)
 	defer t.Stop()
+	select {
+	case <-j.soon:
+		t.Reset(lingerCall)
+	case <-j.hurry:
+		return
+	case <-t.C:
+		return
+	case <-j.stop:
+		return
+	}
 	select {
 	case <-j.hurry:
 	case <-t.C:
@@ -66,7 +78,7 @@ func (j *Journal) take() batch {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	b := batch{ops: j.queue, started: make([]startedRun, 0, len(j.queue))}
-	j.queue = make([]op, 0, len(j.queue))
+	j.queue, j.writing = make([]op, 0, len(j.queue)), true
 	for _, o := range b.ops {
 		switch {
 		case o.run == nil:
@@ -85,6 +97,7 @@ func (j *Journal) take() batch {
 // returns how many rows that touched.
 func (j *Journal) flush() int {
 	b := j.take()
+	defer j.rest()
 	if len(b.ops) == 0 {
 		return 0
 	}
@@ -97,6 +110,12 @@ func (j *Journal) flush() int {
 		}
 	}
 	return len(b.ops)
+}
+
+func (j *Journal) rest() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.writing = false
 }
 
 // report logs that writing fails or works again, not each time it does.

@@ -86,11 +86,29 @@ func (s *service) errand(ctx context.Context, req request, p errandParams, do fu
 	e.ctx, e.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	e.peer = newPeer(s, e, req)
 	e.attach(ctx, req, p.token)
+	if !e.peer.modern {
+		return e.atOnce(ctx, req, do)
+	}
 	if !s.work.begin(func() { e.run(do) }) {
 		e.cancel(nil)
 		return nil, context.Cause(s.ctx)
 	}
 	return e.await(ctx, req, p.token)
+}
+
+// atOnce does what the errand is for, of a request that takes as long.
+func (e *errand) atOnce(ctx context.Context, req request, do func(context.Context, *errand) (mcp.Result, error)) (mcp.Result, error) {
+	ctx, unbind := e.service.posts.bind(ctx, req)
+	defer unbind()
+	defer context.AfterFunc(ctx, func() { e.cancel(errGone) })()
+	if !e.service.work.run(func() { e.run(do) }) {
+		e.cancel(nil)
+		return nil, context.Cause(e.service.ctx)
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return e.result, e.err
 }
 
 // run does what the errand is for. It ends with its service.

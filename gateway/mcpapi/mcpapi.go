@@ -6,7 +6,8 @@
 // The SDK does transport, handshake, versions and cancellation. Its types lose
 // fields of definitions and results, and its AddTool panics on definitions that
 // real servers have. So lists and results are answered here, before the SDK
-// looks at them, and pass as the servers sent them (see answer).
+// looks at them, and pass as the servers sent them (see answer). Over a stream,
+// calls do not go through the SDK at all (see stream).
 //
 // Every call takes the gates of package calls. What a call needs of a person or
 // of the client while it runs is asked of the client that made it (see peer);
@@ -138,7 +139,9 @@ func (d *Door) Serve(ctx context.Context, conn io.ReadWriteCloser, who Client) e
 	if limit <= 0 {
 		limit = mcp.DefaultMaxLineLength
 	}
-	session, err := s.server.Connect(ctx, &mcp.IOTransport{Reader: &watched{conn, s.cancel}, Writer: conn, MaxLineLength: limit}, nil)
+	messages := newStream(s, conn, limit)
+	s.opened = messages.open
+	session, err := s.server.Connect(ctx, &mcp.IOTransport{Reader: messages, Writer: messages, MaxLineLength: -1}, nil)
 	if err != nil {
 		return err
 	}
@@ -154,20 +157,6 @@ func (d *Door) Serve(ctx context.Context, conn io.ReadWriteCloser, who Client) e
 		_ = conn.Close()
 		return err
 	}
-}
-
-// watched tells when nothing can be read any more: the client has gone.
-type watched struct {
-	io.ReadCloser
-	gone context.CancelCauseFunc
-}
-
-func (w *watched) Read(p []byte) (int, error) {
-	n, err := w.ReadCloser.Read(p)
-	if err != nil {
-		w.gone(errGone)
-	}
-	return n, err
 }
 
 // raw is a JSON document as it came.

@@ -38,8 +38,9 @@ type service struct {
 	posts   posts
 	parties parties
 	subs    subscriptions
-	told    atomic.Uint64 // digest of the tools that the clients know, or have been told to look at; 0: they are to be told
-	reached atomic.Uint64 // the same of the connections to servers
+	told    atomic.Uint64            // digest of the tools that the clients know, or have been told to look at; 0: they are to be told
+	reached atomic.Uint64            // the same of the connections to servers
+	opened  func(*mcp.ServerSession) // told when a client has initialized its session; of a stream
 }
 
 func (d *Door) newService(who Client) *service {
@@ -53,7 +54,7 @@ func (d *Door) newService(who Client) *service {
 			Resources:   &mcp.ResourceCapabilities{ListChanged: true, Subscribe: true},
 			Completions: &mcp.CompletionCapabilities{}, Logging: &mcp.LoggingCapabilities{},
 		},
-		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
+		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe, InitializedHandler: s.initialized,
 	})
 	s.server.AddReceivingMiddleware(s.receive)
 	s.server.AddSendingMiddleware(s.send)
@@ -63,6 +64,13 @@ func (d *Door) newService(who Client) *service {
 	defer d.mu.Unlock()
 	d.services[s] = struct{}{}
 	return s
+}
+
+// initialized is told when a client of before 2026-07-28 has said that it has begun.
+func (s *service) initialized(_ context.Context, req *mcp.InitializedRequest) {
+	if s.opened != nil {
+		s.opened(req.Session)
+	}
 }
 
 // end cancels what the clients wait for, and waits for it, but not for long: a
@@ -103,6 +111,22 @@ func (w *work) begin(f func()) bool {
 		w.group.Go(f)
 	}
 	return !w.closed
+}
+
+// run runs f, and reports whether it has: not after close, which waits for f.
+func (w *work) run(f func()) bool {
+	w.mu.Lock()
+	closed := w.closed
+	if !closed {
+		w.group.Add(1)
+	}
+	w.mu.Unlock()
+	if closed {
+		return false
+	}
+	defer w.group.Done()
+	f()
+	return true
 }
 
 // close lets no more begin, and waits for what has.

@@ -74,6 +74,9 @@ func (r *relay) depart(up *upstream, requests []message) bool {
 func (r *relay) tell(list []message) {
 	for _, m := range list {
 		r.remember(m)
+		if m.method == methodCancelled { // no answer is due any more
+			r.landed(m.param("requestId"))
+		}
 	}
 	r.mu.Lock()
 	up := r.up

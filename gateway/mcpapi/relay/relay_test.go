@@ -236,3 +236,25 @@ func TestAnswersThatAreDue(t *testing.T) {
 		t.Error("the stream to the gateway goes on")
 	}
 }
+
+// TestCancelledIsNotAnswered: when the gateway goes, nothing is said of a request
+// that the client has cancelled.
+func TestCancelledIsNotAnswered(t *testing.T) {
+	r := start(t)
+	first := r.gateway()
+	const cancelled, other = `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
+	const cancel = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
+	for _, line := range []string{cancelled, other, cancel} {
+		r.client.send(line)
+		first.expect(line)
+	}
+	first.conn.Close()
+	if got := r.client.read(); got.Get("id").Raw != "2" {
+		t.Errorf("the client, which waits for 2, is told %s", got.Raw)
+	}
+	r.client.send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
+	second := r.gateway()
+	second.expect(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
+	second.send(`{"jsonrpc":"2.0","id":3,"result":{}}`)
+	r.client.expect(`{"jsonrpc":"2.0","id":3,"result":{}}`)
+}
