@@ -68,9 +68,9 @@ func (d *doorCalls) Decide(ctx context.Context, id string, decision approvals.De
 	return err
 }
 
-// Finish records how a call ended.
-func (d *doorCalls) Finish(ctx context.Context, id string, end journal.End) error {
-	err := d.Recorder.Finish(ctx, id, end)
+// FinishSoon records how a call ended.
+func (d *doorCalls) FinishSoon(id string, end journal.End) {
+	d.Recorder.FinishSoon(id, end)
 	d.tell(id, loop.Event{
 		Kind: loop.CallFinished, Outcome: string(end.Outcome), Approver: end.Approver,
 		Reason: cmp.Or(end.Error, end.Reason), Duration: time.Duration(end.DurationMS) * time.Millisecond,
@@ -78,7 +78,6 @@ func (d *doorCalls) Finish(ctx context.Context, id string, end journal.End) erro
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.open, id)
-	return err
 }
 
 // tell publishes what happened to a call, unless a run made it.

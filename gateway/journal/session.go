@@ -48,6 +48,7 @@ func (r *Reader) SessionsPage(ctx context.Context, f Filter, after *SessionCurso
 }
 
 func (r *Reader) sessionsPage(ctx context.Context, f Filter, after *SessionCursor) ([]Session, *SessionCursor, error) {
+	r.catchUp(ctx)
 	dead, err := goneAmong(ctx, r.db, r.path, rowWriters)
 	if err != nil {
 		return nil, nil, err
