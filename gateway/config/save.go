@@ -177,10 +177,7 @@ func (s *Store) refuseBorrowed(before, after *Config) error {
 // replaceFile writes text in the place of the file, which must still hold
 // before, and keeps that beside it.
 func (s *Store) replaceFile(before, text []byte) error {
-	target, err := filepath.EvalSymlinks(s.path) // a link stays a link
-	if errors.Is(err, fs.ErrNotExist) {
-		target, err = danglingTarget(s.path)
-	}
+	target, err := LinkTarget(s.path) // a link stays a link
 	if err != nil {
 		return fmt.Errorf("saving configuration: %w", err)
 	}
@@ -188,7 +185,7 @@ func (s *Store) replaceFile(before, text []byte) error {
 		return fmt.Errorf("saving configuration: %w", err)
 	}
 	if len(before) > 0 {
-		if err := writeFile(s.path+".bak", before, nil); err != nil {
+		if err := WriteFile(s.path+".bak", before, 0o600, nil); err != nil {
 			return fmt.Errorf("keeping the previous configuration: %w", err)
 		}
 	}
@@ -202,53 +199,8 @@ func (s *Store) replaceFile(before, text []byte) error {
 		}
 		return nil
 	}
-	if err := writeFile(target, text, unchanged); err != nil {
+	if err := WriteFile(target, text, 0o600, unchanged); err != nil {
 		return fmt.Errorf("saving configuration: %w", err)
 	}
 	return nil
-}
-
-// danglingTarget is where a link without a file points, or path itself.
-func danglingTarget(path string) (string, error) {
-	link, err := os.Readlink(path)
-	if err != nil {
-		return path, nil
-	}
-	if !filepath.IsAbs(link) {
-		link = filepath.Join(filepath.Dir(path), link)
-	}
-	return link, nil
-}
-
-// writeFile replaces a file in one step: after a crash it is the old or the new
-// one. last is asked just before; nil: nothing.
-func writeFile(path string, text []byte, last func() error) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp") // made with mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = temp.Close()
-			_ = os.Remove(temp.Name())
-		}
-	}()
-	if _, err = temp.Write(text); err != nil {
-		return err
-	}
-	if err = temp.Sync(); err != nil {
-		return err
-	}
-	if err = temp.Close(); err != nil {
-		return err
-	}
-	if last != nil {
-		if err = last(); err != nil {
-			return err
-		}
-	}
-	if err = os.Rename(temp.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
 }
