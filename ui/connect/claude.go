@@ -7,7 +7,7 @@ import (
 
 func claudeDesktop() client {
 	return client{name: "claude-desktop", title: "Claude Desktop", files: func(m Machine) []file {
-		base := m.appData()
+		base := m.AppData()
 		if base == "" {
 			return nil
 		}

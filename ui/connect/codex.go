@@ -15,13 +15,17 @@ import (
 // codex reads [mcp_servers.NAME] of config.toml.
 func codex() client {
 	return client{name: "codex", title: "Codex", files: func(m Machine) []file {
-		home := cmp.Or(m.env("CODEX_HOME"), filepath.Join(m.Home, ".codex"))
-		files := []file{{path: filepath.Join(home, "config.toml"), level: User, read: readCodex}}
+		files := []file{{path: filepath.Join(m.CodexHome(), "config.toml"), level: User, read: readCodex}}
 		if m.Folder != "" {
 			files = append(files, file{path: filepath.Join(m.Folder, ".codex", "config.toml"), level: Workspace, read: readCodex})
 		}
 		return files
 	}}
+}
+
+// CodexHome is the folder of Codex.
+func (m Machine) CodexHome() string {
+	return cmp.Or(m.Env("CODEX_HOME"), filepath.Join(m.Home, ".codex"))
 }
 
 func readCodex(data []byte) ([]Found, error) {

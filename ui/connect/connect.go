@@ -36,14 +36,16 @@ func ThisMachine(folder string, getenv func(string) string) (Machine, error) {
 	return Machine{Home: home, Folder: folder, Getenv: getenv, OS: runtime.GOOS}, err
 }
 
-func (m Machine) env(name string) string {
+// Env reads a variable of the environment.
+func (m Machine) Env(name string) string {
 	if m.Getenv == nil {
 		return ""
 	}
 	return m.Getenv(name)
 }
 
-func (m Machine) system() string {
+// System is the system, as runtime.GOOS names it.
+func (m Machine) System() string {
 	if m.OS == "" {
 		return runtime.GOOS
 	}

@@ -14,7 +14,7 @@ import (
 // .mcp.json of a workspace is Claude Code's as well.
 func copilot() client {
 	return client{name: "copilot", title: "Copilot CLI", files: func(m Machine) []file {
-		home := cmp.Or(m.env("COPILOT_HOME"), filepath.Join(m.Home, ".copilot"))
+		home := m.CopilotHome()
 		read := jsonServers("mcpServers", copilotDialect().read)
 		files := []file{{path: filepath.Join(home, "mcp-config.json"), level: User, read: read}}
 		if m.Folder != "" {
@@ -24,6 +24,11 @@ func copilot() client {
 		}
 		return files
 	}}
+}
+
+// CopilotHome is the folder of the Copilot CLI.
+func (m Machine) CopilotHome() string {
+	return cmp.Or(m.Env("COPILOT_HOME"), filepath.Join(m.Home, ".copilot"))
 }
 
 var shellRefs = regexp.MustCompile(`^\$(?:\{[A-Za-z_][A-Za-z0-9_]*(?::-[^{}]*)?\}|[A-Za-z_][A-Za-z0-9_]*)$`)

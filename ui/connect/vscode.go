@@ -18,7 +18,7 @@ func vscode() client {
 	return client{name: "vscode", title: "VS Code", files: func(m Machine) []file {
 		var files []file
 		for _, product := range []string{"Code", "Code - Insiders"} {
-			if base := m.appData(); base != "" {
+			if base := m.AppData(); base != "" {
 				files = append(files, file{path: filepath.Join(base, product, "User", "mcp.json"), level: User, read: readVSCode("")})
 			}
 		}
@@ -29,15 +29,15 @@ func vscode() client {
 	}}
 }
 
-// appData is where desktop programs keep their files; "" when it is not known.
-func (m Machine) appData() string {
-	switch m.system() {
+// AppData is where desktop programs keep their files; "" when it is not known.
+func (m Machine) AppData() string {
+	switch m.System() {
 	case "windows":
-		return m.env("APPDATA")
+		return m.Env("APPDATA")
 	case "darwin":
 		return filepath.Join(m.Home, "Library", "Application Support")
 	}
-	return cmp.Or(m.env("XDG_CONFIG_HOME"), filepath.Join(m.Home, ".config"))
+	return cmp.Or(m.Env("XDG_CONFIG_HOME"), filepath.Join(m.Home, ".config"))
 }
 
 var vscodeRefs = regexp.MustCompile(`^\$\{(?:input:[^{}]+|env:[^{}]+|workspaceFolder|userHome)\}$`)

@@ -25,6 +25,9 @@ type Format interface {
 	// Get returns what the text has in the entry's place; false when that is
 	// nothing.
 	Get(text []byte, e Entry) (map[string]any, bool, error)
+	// Texts returns the text with each value that is a text replaced, for a person to
+	// read. path is the keys that lead to the value; lists are no steps.
+	Texts(text []byte, replace func(path []string, value string) string) ([]byte, error)
 }
 
 // Entry is an object in a file.

@@ -221,6 +221,35 @@ func TestRefuseTOML(t *testing.T) {
 	}
 }
 
+func TestTexts(t *testing.T) {
+	hide := func(path []string, value string) string {
+		if strings.HasPrefix(value, "s3") {
+			return strings.Join(path, "/") + "<" + value[2:]
+		}
+		return value
+	}
+	tests := []struct {
+		name, text, want string
+		format           edit.Format
+	}{
+		{"an object", "{\n // c\n \"a\": {\"b\": [\"s3x\", \"y\", 1]},}", "{\n // c\n \"a\": {\"b\": [\"a/b<x\", \"y\", 1]},}", edit.JSON{}},
+		{"a list", "\ufeff[{\"k\": \"s3\\u0078\"}]", "\ufeff[{\"k\": \"k<x\"}]", edit.JSON{}},
+		{"nothing", " \n", " \n", edit.JSON{}},
+		{"tables", "x = 's3x'\n[a.b]\nc = [\"s3x\", 'y'] # s3x\nd = {e = '''s3x'''}\nf.g = \"s3\\u0078\"\n", "x = \"x<x\"\n[a.b]\nc = [\"a/b/c<x\", 'y'] # s3x\nd = {e = \"a/b/d/e<x\"}\nf.g = \"a/b/f/g<x\"\n", edit.TOML{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := tt.format.Texts([]byte(tt.text), hide)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got) != tt.want {
+				t.Errorf("got  %q\nwant %q", got, tt.want)
+			}
+		})
+	}
+}
+
 // FuzzJSON: what is set is there, setting it twice is setting it once, and
 // everything else says what it said.
 func FuzzJSON(f *testing.F) {

@@ -87,6 +87,43 @@ func (JSON) Get(text []byte, e Entry) (map[string]any, bool, error) {
 	return o, true, nil
 }
 
+// Texts implements Format.
+func (JSON) Texts(text []byte, replace func(path []string, value string) string) ([]byte, error) {
+	if len(bytes.TrimSpace(bytes.TrimPrefix(text, byteOrderMark))) == 0 {
+		return text, nil
+	}
+	first := Step{}
+	if bytes.HasPrefix(bytes.TrimLeft(jsonc.ToJSON(bytes.TrimPrefix(text, byteOrderMark)), " \t\r\n"), []byte("[")) {
+		first.Where = map[string]string{}
+	}
+	d, err := parseJSON(text, first)
+	if err != nil {
+		return nil, err
+	}
+	eachText(&d.root, nil, replace)
+	return d.pack(), nil
+}
+
+func eachText(v *hujson.Value, path []string, replace func(path []string, value string) string) {
+	if literal, ok := v.Value.(hujson.Literal); ok {
+		if literal.Kind() != '"' {
+			return
+		}
+		if was := literal.String(); replace(path, was) != was {
+			v.Value = hujson.Literal(plainJSON(replace(path, was)))
+		}
+		return
+	}
+	for i := range length(v.Value) {
+		inner := path
+		if o, ok := v.Value.(*hujson.Object); ok {
+			name, _ := o.Members[i].Name.Value.(hujson.Literal)
+			inner = append(path[:len(path):len(path)], name.String())
+		}
+		eachText(element(v.Value, i), inner, replace)
+	}
+}
+
 // readJSON is what a text says; nothing: an empty one.
 func readJSON(text []byte) (any, error) {
 	text = bytes.TrimPrefix(text, byteOrderMark)

@@ -166,6 +166,50 @@ func (TOML) Get(text []byte, e Entry) (map[string]any, bool, error) {
 	return o, true, nil
 }
 
+// Texts implements Format.
+func (TOML) Texts(text []byte, replace func(path []string, value string) string) ([]byte, error) {
+	mark := len(text) - len(bytes.TrimPrefix(text, byteOrderMark))
+	var p unstable.Parser
+	p.Reset(text[mark:])
+	out, done := []byte(nil), 0
+	var table []string
+	var walk func(path []string, node *unstable.Node)
+	walk = func(path []string, node *unstable.Node) {
+		switch node.Kind {
+		case unstable.String:
+			was := string(node.Data)
+			if now := replace(path, was); now != was {
+				out = append(append(out, text[done:mark+int(node.Raw.Offset)]...), plainJSON(now)...) // also a string of TOML's
+				done = mark + int(node.Raw.Offset+node.Raw.Length)
+			}
+		case unstable.KeyValue:
+			walk(append(path[:len(path):len(path)], keysOf(node)...), node.Value())
+		case unstable.Array, unstable.InlineTable:
+			for inner := node.Children(); inner.Next(); {
+				walk(path, inner.Node())
+			}
+		}
+	}
+	for p.NextExpression() {
+		node := p.Expression()
+		if node.Kind == unstable.Table || node.Kind == unstable.ArrayTable {
+			table = keysOf(node)
+			continue
+		}
+		walk(table, node)
+	}
+	return append(out, text[done:]...), p.Error()
+}
+
+// keysOf are the parts of a key or a header.
+func keysOf(node *unstable.Node) []string {
+	var parts []string
+	for keys := node.Key(); keys.Next(); {
+		parts = append(parts, string(keys.Node().Data))
+	}
+	return parts
+}
+
 func readTOML(text []byte) (any, error) {
 	var o map[string]any
 	if err := toml.Unmarshal(bytes.TrimPrefix(text, byteOrderMark), &o); err != nil {
