@@ -197,7 +197,7 @@ To begin:  pointsman demo     see it work, without a key and without a network
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.serveCommand(), a.chatCommand(), a.askCommand(), a.capabilitiesCommand(), a.marathonCommand(), a.modelsCommand(), a.toolsCommand(), a.statusCommand(),
 		a.serversCommand(), a.approvalsCommand(), a.keysCommand(), a.configCommand(), a.journalCommand(),
-		a.mcpCommand(), a.hookCommand(), a.demoCommand(), a.versionCommand(), a.guardCommand(), a.windowCommand())
+		a.mcpCommand(), a.hookCommand(), a.connectCommand(), a.demoCommand(), a.versionCommand(), a.guardCommand(), a.windowCommand())
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout) // before the completion command, which asks for it when it is made
 	root.SetErr(a.Stderr)

@@ -126,6 +126,16 @@ func (s *Setup) Plan(ctx context.Context, name string, parts ...string) (Plan, e
 	return p, nil
 }
 
+// Snippet is what a program's user copies, for what it has no file for, and what
+// to do with it.
+func (s *Setup) Snippet(name string) (text, about string, err error) {
+	c, err := s.client(name)
+	if err == nil && c.snippet == "" {
+		err = fmt.Errorf("printing the lines for %s: it needs none; apply it", c.title)
+	}
+	return c.snippet, c.about, err
+}
+
 // revision is a hash of all that makes up the plan.
 func (p Plan) revision() string {
 	h := sha256.New()

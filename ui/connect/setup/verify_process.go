@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -38,13 +39,13 @@ func (s *Setup) tryServer(ctx context.Context, c client, p part, text []byte) (w
 	cmd := exec.CommandContext(ctx, entry.Command, entry.Args...)
 	cmd.Env, cmd.Dir = s.environmentOf(c), os.TempDir()
 	envText(entry.Env, func(name, value string) { cmd.Env = append(cmd.Env, name+"="+value) })
-	var complaints bytes.Buffer
+	var complaints tail
 	cmd.Stderr = &complaints
 	begun := time.Now()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "pointsman-connect", Version: "1"}, nil).
 		Connect(ctx, &mcp.CommandTransport{Command: cmd, TerminateDuration: stopping}, nil)
 	if err != nil {
-		return what, "", fmt.Errorf("starting the MCP server that is written there: %w%s", err, said(&complaints))
+		return what, "", fmt.Errorf("starting the MCP server that is written there: %w%s", err, complaints.said())
 	}
 	tools, err := session.ListTools(ctx, nil)
 	if closed := session.Close(); err == nil && closed != nil {
@@ -56,9 +57,28 @@ func (s *Setup) tryServer(ctx context.Context, c client, p part, text []byte) (w
 	return what, fmt.Sprintf("it answered in %s, with %d tools", time.Since(begun).Round(10*time.Millisecond), len(tools.Tools)), nil
 }
 
-// said is the end of what a process has complained of.
-func said(complaints *bytes.Buffer) string {
-	lines := strings.Split(strings.TrimSpace(complaints.String()), "\n")
+// tail keeps the end of what a process has complained of, which may still go on.
+type tail struct {
+	mu   sync.Mutex // guards text
+	text []byte
+}
+
+// tailLength bounds what is kept, in bytes.
+const tailLength = 4 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	t.text = t.text[max(0, len(t.text)-tailLength):]
+	return len(p), nil
+}
+
+// said is the last line, for the end of an error.
+func (t *tail) said() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
 	last := lines[len(lines)-1]
 	if last == "" {
 		return ""
@@ -133,11 +153,11 @@ func shell(ctx context.Context, line string) (string, error) {
 		cmd = exec.CommandContext(ctx, "cmd", "/C", line)
 	}
 	cmd.WaitDelay = stopping
-	var complaints bytes.Buffer
+	var complaints tail
 	cmd.Stderr = &complaints
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%w%s", err, said(&complaints))
+		return "", fmt.Errorf("%w%s", err, complaints.said())
 	}
 	return strings.TrimSpace(string(out)), nil
 }
