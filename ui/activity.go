@@ -24,7 +24,7 @@ type activitySource struct {
 	stop   func(ctx context.Context, run string) (bool, error)
 }
 
-// activityScreen shows what the runs do and did.
+// activityScreen shows what programs do and did, by sessions.
 type activityScreen struct {
 	ui     *UI
 	source activitySource
@@ -38,11 +38,13 @@ type activityScreen struct {
 	unshown shownChange // what was applied and is not shown yet
 	showing *time.Timer // until it is shown; nil: all is
 
+	settling bool // a session is read: see settle
+
 	bar  *activityBar
-	list *runList
-	run  *runView
+	list *sessionList
+	view *sessionView
 	note *widget.Label
-	page *fyne.Container // the list and the run, or what stands for them
+	page *fyne.Container // the list and the session, or what stands for them
 }
 
 func newActivityScreen(u *UI) screen {
@@ -73,8 +75,8 @@ func newActivity(u *UI, source activitySource, now func() time.Time) *activitySc
 
 func (s *activityScreen) content() fyne.CanvasObject {
 	s.bar = newActivityBar(s)
-	s.list = newRunList(s)
-	s.run = newRunView(s)
+	s.list = newSessionList(s)
+	s.view = newSessionView(s)
 	s.note = part.Muted("")
 	s.note.Hide()
 	s.page = container.NewStack()
@@ -85,7 +87,7 @@ func (s *activityScreen) content() fyne.CanvasObject {
 // away comes from the resident's list and the journal.
 func (s *activityScreen) enter(ctx context.Context) {
 	s.ctx = ctx
-	s.unshown, s.showing = shownChange{}, nil
+	s.unshown, s.showing, s.settling = shownChange{}, nil, false
 	context.AfterFunc(ctx, func() { s.ui.post(s.rest) })
 	s.showState()
 	s.ui.work.Go(func() {
@@ -108,8 +110,28 @@ func (s *activityScreen) post(ctx context.Context, f func()) {
 
 // shownChange is what several events have changed, to be shown at once.
 type shownChange struct {
-	list bool         // a run began or ended
-	run  model.Change // of the run that is shown
+	list    bool // something began or ended: the list is another
+	session bool // the session that is shown has changed,
+	whole   bool // and all that is said of it,
+	plan    bool // and its plan,
+	calls   map[string]bool
+}
+
+// add takes in what one event has changed; shown is the key of the session that is
+// shown.
+func (c *shownChange) add(one model.Change, shown string) {
+	c.list = c.list || one.List
+	if one.Session != shown {
+		return
+	}
+	c.session, c.whole, c.plan = true, c.whole || one.List, c.plan || one.Plan
+	if one.Call == "" {
+		return
+	}
+	if c.calls == nil {
+		c.calls = map[string]bool{}
+	}
+	c.calls[one.Call] = true
 }
 
 // showEvery is how long changes gather before they are shown: many events of a
@@ -122,28 +144,11 @@ func (s *activityScreen) apply(e loop.Event) {
 	if c.Stale {
 		s.sync()
 	}
-	s.unshown.list = s.unshown.list || c.List
-	if c.Run == s.run.id {
-		s.unshown.run = merged(s.unshown.run, c)
-	}
+	s.unshown.add(c, s.view.key)
 	if s.showing == nil {
 		ctx := s.ctx
 		s.showing = time.AfterFunc(showEvery, func() { s.post(ctx, s.showChanges) })
 	}
-}
-
-// merged is what two changes of one run have changed. Of several calls that is
-// the list of calls.
-func merged(a, b model.Change) model.Change {
-	if a.Run != b.Run {
-		return b
-	}
-	b.Added = b.Added || a.Added || a.Call >= 0 && b.Call >= 0 && a.Call != b.Call
-	b.Plan, b.List = b.Plan || a.Plan, b.List || a.List
-	if b.Call < 0 {
-		b.Call = a.Call
-	}
-	return b
 }
 
 // showChanges shows what was applied since the last time.
@@ -158,7 +163,7 @@ func (s *activityScreen) showChanges() {
 	} else {
 		s.list.list.Refresh()
 	}
-	s.run.changed(c.run)
+	s.view.changed(c)
 	s.startTick()
 }
 
@@ -172,12 +177,30 @@ func (s *activityScreen) sync() {
 		}
 		s.state.Sync(active, asked)
 		s.showState()
-		s.run.reload()
+		s.view.reload()
 		s.startTick()
 	})
 }
 
-// reload reads the list of past runs from its beginning.
+// settle reads those sessions that the list would not show right otherwise, one
+// after the other.
+func (s *activityScreen) settle() {
+	owed := s.state.Owed()
+	if s.settling || owed == nil {
+		return
+	}
+	s.settling = true
+	s.readSession(s.ctx, owed, func() {
+		s.settling = false
+		s.showState()
+		if owed.Key == s.view.key {
+			s.view.show()
+		}
+		s.startTick()
+	})
+}
+
+// reload reads the list of past sessions from its beginning.
 func (s *activityScreen) reload() {
 	s.state.ResetPast(!s.search.Empty())
 	s.list.restart()
@@ -186,6 +209,7 @@ func (s *activityScreen) reload() {
 // showState shows the list, or what stands for an empty one.
 func (s *activityScreen) showState() {
 	s.list.rebuild()
+	s.settle()
 	var shown fyne.CanvasObject = s.list.split
 	switch {
 	case len(s.list.rows) > 0:
@@ -193,11 +217,11 @@ func (s *activityScreen) showState() {
 		shown = layout.NewSpacer()
 	case s.search.Empty():
 		shown = part.Empty(theme.Icon("activity", theme.ColorMuted), "Nothing has run yet",
-			"As soon as a program asks a model through Pointsman, its run stands here with its plan and every tool call. Connect shows the address and the key to give to it.",
+			"As soon as a program asks a model through Pointsman, or has a tool called, its session stands here with each turn, its plan and every tool call. Connect shows the address and the key to give to it.",
 			part.Row(s.ui.firstSteps("First steps"), widget.NewButton("Connect a program", func() { s.ui.main.turnTo(screenConnect) })))
 	default:
 		shown = part.Empty(theme.Icon("search", theme.ColorMuted), "Nothing found",
-			"No run has all that is searched for: the words, the server, the tool, the outcome and the days.",
+			"No session has all that is searched for: the words, the server, the tool, the outcome and the days.",
 			widget.NewButton("Show everything", s.bar.clear))
 	}
 	if len(s.page.Objects) != 1 || s.page.Objects[0] != shown {
@@ -221,8 +245,8 @@ func (s *activityScreen) startTick() {
 func (s *activityScreen) onTick() {
 	s.tick = nil
 	s.list.refreshActive()
-	s.run.showElapsed()
-	s.run.calm()
+	s.view.showElapsed()
+	s.view.calm()
 	s.startTick()
 }
 
@@ -235,5 +259,5 @@ func (s *activityScreen) rest() {
 		s.tick.Stop()
 		s.tick = nil
 	}
-	s.run.calm()
+	s.view.calm()
 }

@@ -14,7 +14,7 @@ import (
 	"pointsman/ui/theme"
 )
 
-// activityBar narrows the list of runs, and exports what is left.
+// activityBar narrows the list of sessions, and exports what is left.
 type activityBar struct {
 	screen  *activityScreen
 	head    fyne.CanvasObject // the title and the search

@@ -19,9 +19,10 @@ import (
 // shownBytes is how much of a call's text is shown. Copy takes all of it.
 const shownBytes = 512 << 10
 
-// callView shows one call whole: what was decided, with what it ran, what came.
+// callView shows one call whole: what was decided, with what it ran, what came; or
+// a turn.
 type callView struct {
-	run  *runView
+	of   *sessionView
 	root fyne.CanvasObject
 
 	title, facts, decision *widget.Label
@@ -31,10 +32,10 @@ type callView struct {
 	cancel                 context.CancelFunc
 }
 
-func newCallView(run *runView) *callView {
-	v := &callView{run: run, title: part.Subheading(""), facts: part.Muted(""), decision: part.Words(""), lines: part.NewLines()}
+func newCallView(of *sessionView) *callView {
+	v := &callView{of: of, title: part.Subheading(""), facts: part.Muted(""), decision: part.Words(""), lines: part.NewLines()}
 	v.copy = newIconButton(theme.Icon("copy", theme.ColorMuted), v.onCopy)
-	shut := newIconButton(theme.Icon("close", theme.ColorMuted), run.closeCall)
+	shut := newIconButton(theme.Icon("close", theme.ColorMuted), of.close)
 	head := container.NewBorder(nil, nil, nil, container.NewHBox(v.copy, shut), v.title)
 	v.root = container.NewBorder(container.NewVBox(head, part.Tight(v.facts), part.Tight(v.decision)), nil, nil, nil, v.lines)
 	return v
@@ -54,9 +55,9 @@ func (v *callView) load(c model.Call) {
 	if v.cancel != nil {
 		v.cancel()
 	}
-	ctx, cancel := context.WithCancel(v.run.screen.ctx)
+	ctx, cancel := context.WithCancel(v.of.screen.ctx)
 	v.cancel = cancel
-	journalPage(ctx, v.run.screen.ui, func(ctx context.Context, r *journal.Reader) (keptCall, error) {
+	journalPage(ctx, v.of.screen.ui, func(ctx context.Context, r *journal.Reader) (keptCall, error) {
 		rows, err := all(r.Calls(ctx, journal.Filter{Call: c.ID}))
 		if err != nil || len(rows) == 0 {
 			return keptCall{}, err
@@ -67,6 +68,19 @@ func (v *callView) load(c model.Call) {
 		cancel()
 		v.show(c, kept, err)
 	})
+}
+
+// showTurn shows a turn, of which all is known that the journal has.
+func (v *callView) showTurn(run *model.Run) {
+	if v.cancel != nil {
+		v.cancel()
+	}
+	state, _ := model.TurnState(run, v.of.screen.now())
+	v.title.SetText(model.TurnTitle(run))
+	v.facts.SetText(state)
+	v.decision.SetText(model.TurnLine(run))
+	v.text = model.TurnText(run)
+	v.lines.Set(textLines(v.text))
 }
 
 func (v *callView) show(c model.Call, kept keptCall, err error) {
@@ -117,7 +131,7 @@ func resultText(kept keptCall) string {
 	}
 }
 
-func (v *callView) onCopy() { v.run.screen.ui.app.Clipboard().SetContent(v.text) }
+func (v *callView) onCopy() { v.of.screen.ui.app.Clipboard().SetContent(v.text) }
 
 // all reads a sequence to its end.
 func all[T any](rows iter.Seq2[T, error]) ([]T, error) {
@@ -129,4 +143,13 @@ func all[T any](rows iter.Seq2[T, error]) ([]T, error) {
 		list = append(list, row)
 	}
 	return list, nil
+}
+
+// textLines puts a text into lines to be shown.
+func textLines(text string) []part.TextLine {
+	var lines []part.TextLine
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, part.TextLine{Text: strings.ReplaceAll(line, "\t", "    ")})
+	}
+	return lines
 }

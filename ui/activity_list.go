@@ -14,29 +14,29 @@ import (
 )
 
 const (
-	// runPage is how many past runs are read at a time.
-	runPage = 200
-	// runAhead is how many rows before the end of what was read more is read.
-	runAhead = 50
+	// sessionPage is how many past sessions are read at a time.
+	sessionPage = 200
+	// sessionAhead is how many rows before the end of what was read more is read.
+	sessionAhead = 50
 )
 
-// runList is the list of runs: what is active, then the past. It makes the rows
+// sessionList is the list of sessions: what is active, then the past. It makes the rows
 // in sight only, and reads the past as far as somebody looks.
-type runList struct {
+type sessionList struct {
 	screen *activityScreen
 	split  *container.Split
 	list   *widget.List
 	rows   []model.ListRow
 	chosen bool // by a person: what is shown first is not
 
-	next    *journal.Cursor // where to read on; nil when all is read
+	next    *journal.SessionCursor // where to read on; nil when all is read
 	loading bool
 	cancel  context.CancelFunc // of the reading that goes on
 }
 
-func newRunList(s *activityScreen) *runList {
-	l := &runList{screen: s}
-	l.list = widget.NewList(func() int { return len(l.rows) }, func() fyne.CanvasObject { return newRunRow() }, l.setRow)
+func newSessionList(s *activityScreen) *sessionList {
+	l := &sessionList{screen: s}
+	l.list = widget.NewList(func() int { return len(l.rows) }, func() fyne.CanvasObject { return newSessionRow() }, l.setRow)
 	l.list.HideSeparators = true
 	l.list.OnSelected = l.onSelected
 	l.split = container.NewHSplit(l.list, container.NewStack())
@@ -44,28 +44,28 @@ func newRunList(s *activityScreen) *runList {
 	return l
 }
 
-func (l *runList) setRow(i widget.ListItemID, o fyne.CanvasObject) {
-	if i >= len(l.rows)-runAhead && l.next != nil && !l.loading {
+func (l *sessionList) setRow(i widget.ListItemID, o fyne.CanvasObject) {
+	if i >= len(l.rows)-sessionAhead && l.next != nil && !l.loading {
 		l.load(l.next)
 	}
 	if i < len(l.rows) { // the list may ask for a row that has just gone
-		o.(*runRow).set(l.rows[i], l.screen)
+		o.(*sessionRow).set(l.rows[i], l.screen)
 	}
 }
 
-func (l *runList) onSelected(i widget.ListItemID) {
-	if l.rows[i].Run == nil {
+func (l *sessionList) onSelected(i widget.ListItemID) {
+	if l.rows[i].Session == nil {
 		l.list.Unselect(i)
 		return
 	}
 	l.chosen = true
-	l.split.Trailing = l.screen.run.root
+	l.split.Trailing = l.screen.view.root
 	l.split.Refresh()
-	l.screen.run.open(l.rows[i].Run)
+	l.screen.view.open(l.rows[i].Session)
 }
 
 // restart reads the past from its beginning, instead of what goes on.
-func (l *runList) restart() {
+func (l *sessionList) restart() {
 	if l.cancel != nil {
 		l.cancel()
 	}
@@ -74,45 +74,45 @@ func (l *runList) restart() {
 }
 
 // load reads the next page of the past.
-func (l *runList) load(after *journal.Cursor) {
+func (l *sessionList) load(after *journal.SessionCursor) {
 	ctx, cancel := context.WithCancel(l.screen.ctx)
 	l.loading, l.cancel = true, cancel
 	filter := l.screen.search.Filter(l.screen.now())
-	filter.Limit = runPage
+	filter.Limit = sessionPage
 	type page struct {
-		runs []journal.Run
-		next *journal.Cursor
+		sessions []journal.Session
+		next     *journal.SessionCursor
 	}
 	journalPage(ctx, l.screen.ui, func(ctx context.Context, r *journal.Reader) (page, error) {
-		runs, next, err := r.RunsPage(ctx, filter, after)
-		return page{runs, next}, err
+		sessions, next, err := r.SessionsPage(ctx, filter, after)
+		return page{sessions, next}, err
 	}, func(p page, err error) {
 		cancel()
 		l.loading, l.next = false, p.next
 		if err != nil {
-			l.screen.tell("Past runs cannot be shown: " + err.Error())
+			l.screen.tell("What was recorded cannot be shown: " + err.Error())
 		}
-		l.screen.state.AddPast(p.runs)
+		l.screen.state.AddPast(p.sessions)
 		l.screen.showState()
 	})
 }
 
-// rebuild makes the rows anew: a run came, went or was read.
-func (l *runList) rebuild() {
+// rebuild makes the rows anew: a session came, went or was read.
+func (l *sessionList) rebuild() {
 	l.rows = l.screen.state.Rows(l.screen.now())
 	l.list.Refresh()
 	l.reselect()
 }
 
-// reselect keeps the mark on the run that is shown, wherever its row is now.
-func (l *runList) reselect() {
-	shown := l.screen.run.id
+// reselect keeps the mark on the session that is shown, wherever its row is now.
+func (l *sessionList) reselect() {
+	shown := l.screen.view.key
 	if !l.chosen && (shown == "" || l.activeFirst(shown)) {
 		l.selectFirst()
 		return
 	}
 	for i, row := range l.rows {
-		if row.Run != nil && row.Run.ID == shown {
+		if row.Session != nil && row.Session.Key == shown {
 			l.mark(i)
 			return
 		}
@@ -120,29 +120,30 @@ func (l *runList) reselect() {
 	l.list.UnselectAll()
 }
 
-// activeFirst reports whether a run is active now while the one that is shown
-// is not.
-func (l *runList) activeFirst(shown string) bool {
-	if run := l.screen.state.Find(shown); run != nil && run.Active {
+// activeFirst reports whether something goes on now, and not in the session that
+// is shown.
+func (l *sessionList) activeFirst(shown string) bool {
+	if s := l.screen.state.Find(shown); s != nil && s.Active() {
 		return false
 	}
-	return len(l.rows) > 1 && l.rows[1].Run != nil && l.rows[1].Run.Active
+	return len(l.rows) > 1 && l.rows[1].Session != nil && l.rows[1].Session.Active()
 }
 
-// selectFirst shows the newest run to who has chosen none.
-func (l *runList) selectFirst() {
+// selectFirst shows the newest session to who has chosen none.
+func (l *sessionList) selectFirst() {
 	for i, row := range l.rows {
-		if row.Run != nil {
-			l.list.UnselectAll() // another run may have stood in this row
+		if row.Session != nil {
+			l.list.UnselectAll() // another one may have stood in this row
 			l.list.Select(i)
+			l.list.ScrollToTop()
 			l.chosen = false
 			return
 		}
 	}
 }
 
-// mark selects a row without opening its run again or scrolling to it.
-func (l *runList) mark(i int) {
+// mark selects a row without opening its session again or scrolling to it.
+func (l *sessionList) mark(i int) {
 	offset := l.list.GetScrollOffset()
 	l.list.OnSelected = nil
 	l.list.Select(i)
@@ -151,26 +152,26 @@ func (l *runList) mark(i int) {
 }
 
 // refreshActive shows the rows anew whose time runs.
-func (l *runList) refreshActive() {
+func (l *sessionList) refreshActive() {
 	for i, row := range l.rows {
-		if row.Run != nil && row.Run.Active {
+		if row.Session != nil && row.Session.Active() {
 			l.list.RefreshItem(i)
-		} else if row.Run != nil && !l.screen.state.Searched() {
+		} else if row.Session != nil && !l.screen.state.Searched() {
 			return // the active ones stand first
 		}
 	}
 }
 
-// runRow is one row of the list: a heading, or a run in two lines.
-type runRow struct {
+// sessionRow is one row of the list: a heading, or a session in two lines.
+type sessionRow struct {
 	widget.BaseWidget
 	heading, title, took, below *widget.Label
 	icon                        *widget.Icon
-	run, top                    *fyne.Container
+	session, top                *fyne.Container
 }
 
-func newRunRow() *runRow {
-	r := &runRow{heading: part.Muted(""), title: part.Muted(""), took: widget.NewLabel(""), below: part.Muted(""), icon: widget.NewIcon(nil)}
+func newSessionRow() *sessionRow {
+	r := &sessionRow{heading: part.Muted(""), title: part.Muted(""), took: widget.NewLabel(""), below: part.Muted(""), icon: widget.NewIcon(nil)}
 	r.heading.TextStyle.Bold = true
 	r.title.Importance, r.title.TextStyle.Bold = widget.MediumImportance, true
 	r.took.Importance = widget.LowImportance
@@ -180,29 +181,29 @@ func newRunRow() *runRow {
 	icon := part.Sign(r.icon, 18)
 	r.top = container.NewBorder(nil, nil, nil, container.NewCenter(r.took), r.title)
 	lines := container.NewVBox(part.Tight(r.top), part.Tight(r.below))
-	r.run = container.NewBorder(nil, nil, part.Inset(0.5, icon), nil, lines)
+	r.session = container.NewBorder(nil, nil, part.Inset(0.5, icon), nil, lines)
 	r.ExtendBaseWidget(r)
 	return r
 }
 
-// CreateRenderer puts a run's lines and a heading in the same place.
-func (r *runRow) CreateRenderer() fyne.WidgetRenderer {
+// CreateRenderer puts a session's lines and a heading in the same place.
+func (r *sessionRow) CreateRenderer() fyne.WidgetRenderer {
 	heading := container.NewBorder(nil, r.heading, nil, nil)
-	return widget.NewSimpleRenderer(container.NewStack(heading, r.run))
+	return widget.NewSimpleRenderer(container.NewStack(heading, r.session))
 }
 
-func (r *runRow) set(row model.ListRow, s *activityScreen) {
+func (r *sessionRow) set(row model.ListRow, s *activityScreen) {
 	setShown(r.heading, row.Heading != "")
-	setShown(r.run, row.Heading == "")
-	if row.Run == nil {
+	setShown(r.session, row.Heading == "")
+	if row.Session == nil {
 		setText(r.heading, row.Heading)
 		return
 	}
-	word, tone := row.Run.State()
+	word, tone := row.Session.State()
 	setIcon(r.icon, toneIcon(tone))
-	setText(r.title, model.RunTitle(row.Run))
-	setText(r.below, model.RunLine(row.Run, word, s.now()))
-	if setText(r.took, model.Elapsed(row.Run.Elapsed(s.now()))) {
+	setText(r.title, model.SessionTitle(row.Session))
+	setText(r.below, model.SessionLine(row.Session, word, s.now()))
+	if setText(r.took, model.Elapsed(row.Session.Elapsed(s.now()))) {
 		layOut(r.top) // it may be wider now
 	}
 }

@@ -143,15 +143,15 @@ func TestActivityShots(t *testing.T) {
 	}
 	for _, choice := range []theme.Choice{theme.Light, theme.Dark} {
 		b, s, _ := newActivityBench(t, choice, 40, liveRun())
-		b.until("the calls are there", func() bool { return s.run.read })
+		b.until("the calls are there", func() bool { return s.view.read })
 		b.shot("activity-live-" + string(choice))
 		s.list.list.Select(3)
-		b.until("the calls are there", func() bool { return s.run.count() == 10 })
+		b.until("the calls are there", func() bool { return len(s.view.rows) == 11 })
 		b.shot("activity-past-" + string(choice))
 		s.list.list.Select(6)
-		b.until("the calls are there", func() bool { return s.run.count() == 10 })
-		s.run.calls.Select(1)
-		b.until("the call is there", func() bool { return s.run.detail.text != "" })
+		b.until("the calls are there", func() bool { return len(s.view.rows) == 11 })
+		s.view.timeline.Select(2)
+		b.until("the call is there", func() bool { return s.view.detail.text != "" })
 		b.shot("activity-call-" + string(choice))
 		s.bar.text.SetText("nowhere")
 		b.until("it was searched for", func() bool { return !s.list.loading })
@@ -163,21 +163,21 @@ func TestActivityShots(t *testing.T) {
 
 func TestActivityShowsALiveRun(t *testing.T) {
 	b, s, r := newActivityBench(t, theme.Light, 3, liveRun())
-	b.until("the run is shown", func() bool { return s.run.id == "live" && s.run.read })
+	b.until("the run is shown", func() bool { return s.view.key == "run live" && s.view.read })
 	want(t, text(s.page), "Now", "GitHub Copilot", "Waiting for you", "Plan: 3 of 5 done", "shell__run_command", "Running", "[Stop]", "Today")
 	r.events <- loop.Event{Kind: loop.CallFinished, Run: "live", Record: "c3", Round: 2, Tool: "shell__run_command", Outcome: "failed", Time: noon}
-	b.until("the call has failed", func() bool { return strings.Contains(text(s.run.calls), "Failed") })
+	b.until("the call has failed", func() bool { return strings.Contains(text(s.view.timeline), "Failed") })
 	r.events <- loop.Event{Kind: loop.CallRequested, Run: "live", Record: "c5", Round: 3, Tool: "git__status", Time: noon}
-	b.until("the new call is there", func() bool { return strings.Contains(text(s.run.root), "git__status") || s.run.count() == 5 })
+	b.until("the new call is there", func() bool { return strings.Contains(text(s.view.root), "git__status") || len(s.view.rows) == 6 })
 	r.events <- loop.Event{Kind: loop.PlanChanged, Run: "live", Plan: []loop.Step{{Description: "all anew", Status: "in_progress"}}, Time: noon}
-	b.until("the plan is another", func() bool { return strings.Contains(text(s.run.root), "all anew") })
-	test.Tap(s.run.stop)
+	b.until("the plan is another", func() bool { return strings.Contains(text(s.view.root), "all anew") })
+	test.Tap(s.view.stop)
 	b.until("the run was stopped", func() bool { r.mu.Lock(); defer r.mu.Unlock(); return len(r.stopped) == 1 && r.stopped[0] == "live" })
 	r.events <- loop.Event{Kind: loop.RunFinished, Run: "live", Outcome: "cancelled", Reason: "stopped by the person", Time: noon, Duration: time.Minute}
-	b.until("the run has ended", func() bool { return !s.run.stop.Visible() })
+	b.until("the run has ended", func() bool { return !s.view.stop.Visible() })
 	shown := text(s.page)
 	want(t, shown, "Stopped by you")
-	if strings.Contains(shown, "Now") || s.run.stop.Visible() {
+	if strings.Contains(shown, "Now") || s.view.stop.Visible() {
 		t.Errorf("it still seems to be active:\n%s", shown)
 	}
 }
@@ -190,31 +190,31 @@ func TestActivityAsksAgainAfterALoss(t *testing.T) {
 	r.active = []loop.Active{liveRun()}
 	r.mu.Unlock()
 	r.events <- loop.Event{Kind: loop.Text, Run: "other", Client: "c", Lost: 7, Time: noon.Add(-time.Hour)}
-	b.until("the active runs were listed again", func() bool { return s.state.Find("live") != nil })
+	b.until("the active runs were listed again", func() bool { return s.state.Find("run live") != nil })
 	if r.count() != before+1 {
 		t.Errorf("asked %d times", r.count()-before)
 	}
-	if s.state.Find("other").Active {
+	if s.state.Find("run other").Active() {
 		t.Error("a run that is not listed is still active")
 	}
 }
 
 func TestActivityShowsACall(t *testing.T) {
 	b, s, _ := newActivityBench(t, theme.Light, 2)
-	b.until("the calls are there", func() bool { return s.run.count() == 10 })
-	s.run.calls.Select(4)
-	b.until("the call is there", func() bool { return s.run.detail.text != "" })
-	want(t, text(s.run.root), "Denied", "Denied by you: not in this folder")
-	want(t, s.run.detail.text, "Arguments", `"path": "/home/me/src/file4.go"`, "the name begins with write")
-	s.run.calls.Select(5)
-	b.until("the other is there", func() bool { return strings.Contains(s.run.detail.text, "file5.go") })
-	want(t, s.run.detail.text, "permission denied", "wrote 3 lines\nall is well")
-	test.Tap(s.run.detail.copy)
-	if got := b.ui.app.Clipboard().Content(); got != s.run.detail.text {
+	b.until("the calls are there", func() bool { return len(s.view.rows) == 11 })
+	s.view.timeline.Select(5)
+	b.until("the call is there", func() bool { return s.view.detail.text != "" })
+	want(t, text(s.view.root), "Denied", "Denied by you: not in this folder")
+	want(t, s.view.detail.text, "Arguments", `"path": "/home/me/src/file4.go"`, "the name begins with write")
+	s.view.timeline.Select(6)
+	b.until("the other is there", func() bool { return strings.Contains(s.view.detail.text, "file5.go") })
+	want(t, s.view.detail.text, "permission denied", "wrote 3 lines\nall is well")
+	test.Tap(s.view.detail.copy)
+	if got := b.ui.app.Clipboard().Content(); got != s.view.detail.text {
 		t.Errorf("copied %q", got)
 	}
-	s.run.closeCall()
-	if s.run.detail.root.Visible() && len(s.run.body.Objects) == 1 && s.run.body.Objects[0] == s.run.both {
+	s.view.close()
+	if s.view.detail.root.Visible() && len(s.view.body.Objects) == 1 && s.view.body.Objects[0] == s.view.both {
 		t.Error("the call is still shown")
 	}
 }
@@ -224,7 +224,7 @@ func TestActivitySearches(t *testing.T) {
 	b.until("the tools can be chosen", func() bool { return len(s.bar.server.labels) == 4 })
 	runs := func() (n int) {
 		for _, row := range s.list.rows {
-			if row.Run != nil {
+			if row.Session != nil {
 				n++
 			}
 		}
@@ -269,8 +269,8 @@ func TestActivityReadsAsFarAsSomebodyLooks(t *testing.T) {
 	}
 	runs := map[string]bool{}
 	for _, row := range s.list.rows {
-		if row.Run != nil {
-			runs[row.Run.ID] = true
+		if row.Session != nil {
+			runs[row.Session.Key] = true
 		}
 	}
 	if len(runs) != 450 {
@@ -345,7 +345,7 @@ func TestActivityTicksOnlyWhileSomethingRuns(t *testing.T) {
 	b.until("it ticks", func() bool { return s.tick != nil })
 	r.events <- loop.Event{Kind: loop.CallRunning, Run: "a", Record: "c", Tool: "t", Time: noon}
 	spinning := func() (n int) {
-		for _, row := range s.run.made {
+		for _, row := range s.view.made {
 			if row.spinner.Visible() {
 				n++
 			}
@@ -354,12 +354,12 @@ func TestActivityTicksOnlyWhileSomethingRuns(t *testing.T) {
 	}
 	b.until("the call spins", func() bool { return spinning() == 1 })
 	r.events <- loop.Event{Kind: loop.RunStarted, Run: "without calls", Time: noon}
-	b.until("another run is there", func() bool { return s.state.Find("without calls") != nil })
-	s.run.open(s.state.Find("without calls"))
+	b.until("another run is there", func() bool { return s.state.Find("run without calls") != nil })
+	s.view.open(s.state.Find("run without calls"))
 	if n := spinning(); n != 0 {
 		t.Errorf("%d calls spin out of sight", n)
 	}
-	s.run.open(s.state.Find("a"))
+	s.view.open(s.state.Find("run a"))
 	b.until("the call spins again", func() bool { return spinning() == 1 })
 	b.leave()
 	b.until("it ticks no more", func() bool { return s.tick == nil })
@@ -380,7 +380,7 @@ func BenchmarkActivityOpens(b *testing.B) {
 		r := &fakeResident{events: make(chan loop.Event)}
 		s := newActivity(bench.ui, r.source(), func() time.Time { return noon })
 		bench.show(s)
-		bench.until("all is there", func() bool { return !s.list.loading && s.run.count() == 10 })
+		bench.until("all is there", func() bool { return !s.list.loading && len(s.view.rows) == 11 })
 		bench.window.Canvas().Capture()
 	}
 }
@@ -391,8 +391,8 @@ func BenchmarkActivityRow(b *testing.B) {
 	r := &fakeResident{events: make(chan loop.Event)}
 	s := newActivity(bench.ui, r.source(), func() time.Time { return noon })
 	bench.show(s)
-	bench.until("all is there", func() bool { return !s.list.loading && s.run.count() == 10 })
-	row := newRunRow()
+	bench.until("all is there", func() bool { return !s.list.loading && len(s.view.rows) == 11 })
+	row := newSessionRow()
 	row.Resize(fyne.NewSize(280, 52))
 	i := 0
 	for b.Loop() {
@@ -428,11 +428,12 @@ func BenchmarkActivityScrolls(b *testing.B) {
 	s := newActivity(bench.ui, r.source(), func() time.Time { return noon })
 	bench.show(s)
 	bench.until("the journal was read", func() bool { return !s.list.loading && r.count() > 0 })
-	runs := make([]journal.Run, 10_000)
-	for i := range runs {
-		runs[i] = journal.Run{ID: fmt.Sprint(i), Time: noon.Add(-time.Duration(i) * time.Minute), Client: oddNames[i%5], Model: "gpt-6-sol", Outcome: journal.OK, DurationMS: int64(i)}
+	sessions := make([]journal.Session, 10_000)
+	for i := range sessions {
+		at := noon.Add(-time.Duration(i) * time.Minute)
+		sessions[i] = journal.Session{Run: fmt.Sprint(i), Began: at, Last: at, Ended: at, Turns: 1, Client: oddNames[i%5], Model: "gpt-6-sol", Outcome: journal.OK}
 	}
-	s.state.AddPast(runs)
+	s.state.AddPast(sessions)
 	s.showState()
 	offset := float32(0)
 	for b.Loop() {

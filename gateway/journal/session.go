@@ -16,10 +16,11 @@ type Session struct {
 	Run  string // without a session, the id of the run
 	Call string // of a call with neither, its id
 
-	Client      string // as its hooks name it, else as an MCP client does, else as its requests do
-	CWD         string // the latest that is known
-	Model       string // of the latest run
-	Began, Last time.Time
+	Client      string    // as its hooks name it, else as an MCP client does, else as its requests do
+	CWD         string    // the latest that the same doors tell
+	Model       string    // of the latest run
+	Began, Last time.Time // when the first row began, and the latest
+	Ended       time.Time // when the last of it had ended that has
 
 	Turns, Calls, Denied int
 	Open                 int     // runs and calls that go on
@@ -177,10 +178,14 @@ type portion struct {
 
 // sumsSQL are what is added up of the rows of one key. A text that begins with a
 // number of a fixed length is the greatest where that is.
-const sumsSQL = `, min(id), count(*), min(time), max(time), sum(ended = ''), sum(ended = 'denied'),
-	max(CASE WHEN client = '' THEN '' WHEN door = 'hook' THEN '2' WHEN door = 'mcp' THEN '1' ELSE '0' END || client),
-	max(CASE cwd WHEN '' THEN '' ELSE printf('%020d', time) || cwd END),
+const sumsSQL = `, min(id), count(*), min(time), max(time), max(time + duration_ms * 1000000), sum(ended = ''), sum(ended = 'denied'),
+	max(CASE client WHEN '' THEN '' ELSE ` + rankSQL + ` || client END),
+	max(CASE cwd WHEN '' THEN '' ELSE ` + rankSQL + ` || printf('%020d', time) || cwd END),
 	max(printf('%020d', time) || model || char(31) || ended || char(31) || failure) FROM `
+
+// rankSQL is how well the door of a row knows the client, in one digit: hooks and
+// MCP clients say who they are, and where they work.
+const rankSQL = `CASE door WHEN 'hook' THEN '2' WHEN 'mcp' THEN '1' ELSE '0' END`
 
 const timeDigits = 20
 
@@ -200,15 +205,15 @@ func (r *Reader) tallyUp(ctx context.Context, p portion, dead []any, at map[stri
 	for rows.Next() {
 		var key, id, client, cwd, latest string
 		var n, open, denied int
-		var began, last int64
-		if err := rows.Scan(&key, &id, &n, &began, &last, &open, &denied, &client, &cwd, &latest); err != nil {
+		var began, last, over int64
+		if err := rows.Scan(&key, &id, &n, &began, &last, &over, &open, &denied, &client, &cwd, &latest); err != nil {
 			return err
 		}
 		t := at[key]
 		if t == nil {
 			continue // it went on while we read
 		}
-		t.span(nanos(began), nanos(last))
+		t.span(nanos(began), nanos(last), nanos(over))
 		t.Open += open
 		t.Denied += denied
 		t.name(client, cwd)
@@ -218,12 +223,15 @@ func (r *Reader) tallyUp(ctx context.Context, p portion, dead []any, at map[stri
 }
 
 // span widens the session's time.
-func (t *tally) span(began, last time.Time) {
+func (t *tally) span(began, last, over time.Time) {
 	if t.Began.IsZero() || began.Before(t.Began) {
 		t.Began = began
 	}
 	if last.After(t.Last) {
 		t.Last = last
+	}
+	if over.After(t.Ended) {
+		t.Ended = over
 	}
 }
 
@@ -233,7 +241,7 @@ func (t *tally) name(client, cwd string) {
 		t.Client = t.client[1:]
 	}
 	if t.cwd = max(t.cwd, cwd); t.cwd != "" {
-		t.CWD = t.cwd[timeDigits:]
+		t.CWD = t.cwd[1+timeDigits:]
 	}
 }
 

@@ -33,7 +33,7 @@ func fillSessions(t *testing.T, j *journal.Journal) {
 	finish(t, j, "c3", journal.End{Outcome: journal.OK})
 	finish(t, j, "single", journal.End{Outcome: journal.Failed, Error: "hung up"})
 	j.StartRun(journal.Run{ID: "r2", Time: at(4), Session: "s1", Door: "http", Client: "OpenAI/JS", Model: "sol-2"})
-	j.FinishRun("r2", journal.RunEnd{Outcome: journal.OK})
+	j.FinishRun("r2", journal.RunEnd{Outcome: journal.OK, DurationMS: 60_000})
 	begin(t, j, journal.Call{ID: "c4", Time: at(4), Run: "r2", Session: "s1", Door: "http", Server: "fs", Tool: "list"}) // flushes the runs
 }
 
@@ -49,10 +49,10 @@ func TestSessionsPage(t *testing.T) {
 		t.Fatal(next, err)
 	}
 	want := []journal.Session{
-		{Call: "single", Client: "probe/1", Began: at(7), Last: at(7), Calls: 1, Outcome: journal.Failed, Error: "hung up"},
-		{Run: "alone", Client: "curl/8", Model: "luna", Began: at(5), Last: at(6), Turns: 1, Calls: 1, Outcome: journal.OK},
-		{ID: "s1", Client: "copilot-cli/1.0", CWD: "/work", Model: "sol-2", Began: at(0), Last: at(4), Turns: 2, Calls: 3, Denied: 1, Open: 1, Outcome: journal.OK},
-		{ID: "s2", Client: "copilot-cli/1.0", CWD: "/other", Began: at(3), Last: at(3), Calls: 1, Open: 1},
+		{Call: "single", Client: "probe/1", Began: at(7), Last: at(7), Ended: at(7), Calls: 1, Outcome: journal.Failed, Error: "hung up"},
+		{Run: "alone", Client: "curl/8", Model: "luna", Began: at(5), Last: at(6), Ended: at(6), Turns: 1, Calls: 1, Outcome: journal.OK},
+		{ID: "s1", Client: "copilot-cli/1.0", CWD: "/work", Model: "sol-2", Began: at(0), Last: at(4), Ended: at(5), Turns: 2, Calls: 3, Denied: 1, Open: 1, Outcome: journal.OK},
+		{ID: "s2", Client: "copilot-cli/1.0", CWD: "/other", Began: at(3), Last: at(3), Ended: at(3), Calls: 1, Open: 1},
 	}
 	if diff := cmp.Diff(want, page); diff != "" {
 		t.Errorf("the sessions (-want +got):\n%s", diff)

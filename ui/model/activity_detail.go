@@ -39,15 +39,15 @@ func decided(c journal.Call) string {
 	case c.Approved == nil:
 		return "Ran without asking"
 	case *c.Approved:
-		return "Allowed " + by(c)
+		return "Allowed " + by(c.Approver, c.Rule)
 	default:
-		return "Denied " + by(c)
+		return "Denied " + by(c.Approver, c.Rule)
 	}
 }
 
 // by says who decided.
-func by(c journal.Call) string {
-	switch c.Approver {
+func by(approver, rule string) string {
+	switch approver {
 	case approvals.ByDesk:
 		return "by you"
 	case approvals.ByTerminal:
@@ -55,7 +55,7 @@ func by(c journal.Call) string {
 	case approvals.ByElicitation:
 		return "by you, in the client"
 	case approvals.ByRule:
-		return strings.TrimSpace("by a remembered rule " + c.Rule)
+		return strings.TrimSpace("by a remembered rule " + rule)
 	case approvals.ByStatic:
 		return "by the list in the configuration"
 	case approvals.ByAllowAll, approvals.ByDenyAll:

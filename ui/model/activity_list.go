@@ -3,125 +3,84 @@ package model
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"pointsman/gateway/journal"
 )
 
-// ListRow is a row of the list of runs: a run, or a heading over runs.
+// ListRow is a row of the list of sessions: a session, or a heading over some.
 type ListRow struct {
-	Heading string // "" for a run
-	Run     *Run
+	Heading string // "" for a session
+	Session *Session
 }
 
 // ResetPast forgets what was listed from the journal. found says whether what
 // comes next is what a search found: then the list shows nothing else.
 func (a *Activity) ResetPast(found bool) {
-	a.past, a.inPast, a.found = nil, nil, found
-}
-
-// AddPast adds the next runs from the journal, in its order.
-func (a *Activity) AddPast(page []journal.Run) {
-	if a.inPast == nil {
-		a.inPast = map[string]bool{}
-	}
-	for _, row := range page {
-		if a.inPast[row.ID] {
-			continue
+	a.listed, a.found = nil, found
+	a.order = slices.DeleteFunc(a.order, func(s *Session) bool {
+		gone := !s.live && s.Key != a.shown
+		if gone {
+			a.forget(s)
+			delete(a.sessions, s.Key)
 		}
-		a.inPast[row.ID] = true
-		a.past = append(a.past, PastRun(row))
-		if run := a.runs[row.ID]; run != nil && !run.Active {
-			run.learn(row)
-		}
+		return gone
+	})
+}
+
+// AddPast adds the next sessions from the journal.
+func (a *Activity) AddPast(page []journal.Session) {
+	if a.listed == nil {
+		a.listed = map[string]bool{}
+	}
+	for _, brief := range page {
+		s := a.session(keyOf(brief.ID, brief.Run, brief.Call), brief.ID)
+		s.list(brief)
+		a.listed[s.Key] = true
 	}
 }
 
-// letGo keeps of an ended run what the journal has of it, unless a search is
-// shown: it may not be among what is searched for.
-func (a *Activity) letGo(run *Run) {
-	if a.found || a.inPast[run.ID] {
-		return
-	}
-	if a.inPast == nil {
-		a.inPast = map[string]bool{}
-	}
-	a.inPast[run.ID] = true
-	kept := *run
-	kept.Plan, kept.Calls, kept.index, kept.recorded = nil, nil, map[string]int{}, true
-	a.past = insert(a.past, &kept)
-}
-
-// PastRun is a run as the journal has it, without its calls: see Record.
-func PastRun(row journal.Run) *Run {
-	r := &Run{ID: row.ID, Door: row.Door, Client: row.Client, Session: row.Session, Model: row.Model,
-		Began: row.Time, index: map[string]int{}}
-	r.learn(row)
-	return r
-}
-
-// learn takes over what only the journal knows of a run that has ended.
-func (r *Run) learn(row journal.Run) {
-	r.recorded = true
-	r.Rounds = max(r.Rounds, row.Rounds)
-	if row.Outcome == "" {
-		return
-	}
-	r.Outcome, r.Reason, r.Duration = row.Outcome, row.Error, time.Duration(row.DurationMS)*time.Millisecond
-	r.Tokens, r.CostUSD = row.PromptTokens+row.CompletionTokens, row.CostUSD
+// sort puts the sessions in their order: what has begun last comes first.
+func (a *Activity) sort() {
+	slices.SortFunc(a.order, func(x, y *Session) int {
+		return cmp.Or(y.last.Compare(x.last), cmp.Compare(x.Key, y.Key))
+	})
 }
 
 // Rows are the rows of the list: what is active, then day by day what was, each
-// newest first.
+// newest first. Of what a search found there is no more than that.
 func (a *Activity) Rows(now time.Time) []ListRow {
-	rows := make([]ListRow, 0, len(a.active)+len(a.ended)+len(a.past)+8)
-	if !a.found && len(a.active) > 0 {
-		rows = append(rows, ListRow{Heading: "Now"})
-		for _, run := range a.active {
-			rows = append(rows, ListRow{Run: run})
+	a.sort()
+	rows := make([]ListRow, 0, len(a.order)+8)
+	past := make([]*Session, 0, len(a.order))
+	for _, s := range a.order {
+		switch {
+		case a.found:
+			if a.listed[s.Key] {
+				past = append(past, s)
+			}
+		case !s.Active():
+			if s.live || a.listed[s.Key] {
+				past = append(past, s)
+			}
+		default:
+			if len(rows) == 0 {
+				rows = append(rows, ListRow{Heading: "Now"})
+			}
+			rows = append(rows, ListRow{Session: s})
 		}
 	}
 	day := ""
-	for run := range a.listed {
-		if heading := dayHeading(run.Began, now); heading != day {
+	for _, s := range past {
+		if heading := dayHeading(s.last, now); heading != day {
 			day = heading
 			rows = append(rows, ListRow{Heading: day})
 		}
-		rows = append(rows, ListRow{Run: run})
+		rows = append(rows, ListRow{Session: s})
 	}
 	return rows
-}
-
-// listed yields what has ended, newest first: what the events told and what the
-// journal has, each once. Of what a search found it yields active runs, too.
-func (a *Activity) listed(yield func(*Run) bool) {
-	ended := a.ended
-	if a.found {
-		ended = nil
-	}
-	for _, run := range a.past {
-		for len(ended) > 0 && !ended[0].Began.Before(run.Began) {
-			if !yield(ended[0]) {
-				return
-			}
-			ended = ended[1:]
-		}
-		if told := a.runs[run.ID]; told != nil {
-			if !a.found {
-				continue // it stands under Now, or among those that have ended
-			}
-			run = told
-		}
-		if !yield(run) {
-			return
-		}
-	}
-	for _, run := range ended {
-		if !yield(run) {
-			return
-		}
-	}
 }
 
 // dayHeading names a day as it is seen now, where now is: "Today", "Yesterday",
@@ -227,70 +186,3 @@ func OneLine(name string) string { return clip(name, longestName) }
 
 // Clipped is a text of another program's in one line, of bounded length.
 func Clipped(text string) string { return clip(text, longestText) }
-
-// Searched reports whether the list shows what a search found.
-func (a *Activity) Searched() bool { return a.found }
-
-// RunTitle names a run: who asked.
-func RunTitle(r *Run) string { return OneLine(cmp.Or(r.Client, r.Door, "a program without a name")) }
-
-// RunLine says the rest of a run in one line: when, how it is, by which model.
-func RunLine(r *Run, state string, now time.Time) string {
-	at := r.Began.In(now.Location()).Format("15:04")
-	return join(at, state, OneLine(r.Model), plan(r))
-}
-
-func plan(r *Run) string {
-	if _, done, of := r.Progress(); of > 0 {
-		return fmt.Sprintf("step %d of %d", min(done+1, of), of)
-	}
-	return ""
-}
-
-// RunDetail says in one line how a run is, for how long, by which model, and
-// what it took.
-func RunDetail(r *Run, state string, now time.Time) string {
-	parts := []string{state, Elapsed(r.Elapsed(now)), OneLine(r.Model), r.Began.In(now.Location()).Format("2 Jan 15:04")}
-	if r.Rounds > 0 {
-		parts = append(parts, CountOf(r.Rounds, "round"))
-	}
-	if r.Tokens > 0 {
-		parts = append(parts, CountOf(r.Tokens, "token"), cost(r.CostUSD))
-	}
-	return join(parts...)
-}
-
-func cost(usd *float64) string {
-	if usd == nil {
-		return "cost " + unknown
-	}
-	return Dollars(*usd)
-}
-
-// RunReason says why a run did not end well; "" when it did, goes on, or its
-// state says so already.
-func RunReason(r *Run) string {
-	if _, tone := r.State(); r.Active || tone == Good || r.stopped() {
-		return ""
-	}
-	return clip(r.Reason, 4*longestName)
-}
-
-// CurrentStep is the step in progress, to be put behind the count of steps.
-func CurrentStep(r *Run) string {
-	for _, step := range r.Plan {
-		if step.Status == "in_progress" {
-			return " · " + OneLine(step.Description)
-		}
-	}
-	return ""
-}
-
-// CallLine says how a call is, or what it took.
-func CallLine(c Call) string {
-	took := ""
-	if c.State.Ended() && c.Duration > 0 {
-		took = Elapsed(c.Duration)
-	}
-	return join(c.State.Word(), took)
-}

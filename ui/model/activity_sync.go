@@ -2,7 +2,6 @@ package model
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"pointsman/gateway/journal"
@@ -19,22 +18,29 @@ func (a *Activity) Sync(active []loop.Active, asked time.Time) {
 		told[row.Run] = true
 		run := a.runs[row.Run]
 		if run == nil {
-			run = a.begin(row.Run, row.Since)
+			run = a.begin(a.session(keyOf(row.Session, row.Run, ""), row.Session), row.Run, row.Since)
 		}
 		if run.Active { // its end may have been told while the list was on its way
 			run.sync(row, asked)
+			run.session.live = true
+			run.session.name(row.Door, row.Client, "")
+			run.session.spanned(row.Since)
 		}
 	}
-	slices.SortFunc(a.active, func(x, y *Run) int { return y.Began.Compare(x.Began) })
-	for _, run := range slices.Clone(a.active) {
-		if !told[run.ID] && run.heard.Before(asked) {
-			a.end(run, "", "", asked.Sub(run.Began)) // its outcome is in the journal: see AddPast
+	for _, run := range a.runs {
+		if run.Active && !told[run.ID] && run.heard.Before(asked) {
+			a.end(run, "", "", asked.Sub(run.Began)) // its outcome is in the journal: see Record
+		}
+	}
+	for _, s := range a.order {
+		if s.live && s.whole { // calls may have been missed
+			s.whole, s.owed = false, true
 		}
 	}
 }
 
 func (r *Run) sync(row loop.Active, asked time.Time) {
-	r.Door, r.Client, r.Session, r.Model, r.Began = row.Door, row.Client, row.Session, row.Model, row.Since
+	r.Door, r.Client, r.Model, r.Began = row.Door, row.Client, row.Model, row.Since
 	r.Rounds = max(r.Rounds, row.Rounds)
 	if r.Plan == nil || r.heard.Before(asked) {
 		r.Plan = row.Plan
@@ -52,9 +58,7 @@ func (c *Call) sync(row loop.ActiveCall) {
 	if c.Brief == "" {
 		c.Brief = brief(row.Arguments)
 	}
-	if row.Request != nil {
-		c.Server = row.Request.Server
-	}
+	c.ask(row.Request)
 	if c.State.Ended() {
 		return
 	}
@@ -69,41 +73,36 @@ func (c *Call) sync(row loop.ActiveCall) {
 	}
 }
 
-// Record takes over what the journal has of a run's calls. It reports whether
-// the run was there.
-func (a *Activity) Record(run string, rows []journal.Call) bool {
-	r := a.Find(run)
-	if r == nil {
+// Record takes over all that the journal has of a session. It reports whether the
+// session is there.
+func (a *Activity) Record(key string, runs []journal.Run, calls []journal.Call) bool {
+	s := a.sessions[key]
+	if s == nil {
 		return false
 	}
-	for _, row := range rows {
-		i, _ := r.call(row.ID, row.Time)
-		r.Calls[i].learn(row)
+	for _, row := range runs {
+		s.name(row.Door, row.Client, row.CWD)
+		s.spanned(row.Time)
+		run := a.runs[row.ID]
+		if run == nil {
+			a.add(s, PastRun(row))
+		} else if !run.Active {
+			run.learn(row)
+		}
 	}
-	r.sortCalls()
+	for _, row := range calls {
+		s.name(row.Door, row.Client, row.CWD)
+		s.spanned(row.Time)
+		if run := a.runs[row.Run]; run != nil {
+			run.record(row)
+		} else {
+			s.record(row)
+		}
+	}
+	s.sortCalls()
+	for _, run := range s.Turns {
+		run.sortCalls()
+	}
+	s.whole, s.owed = true, false
 	return true
-}
-
-// learn takes over a row of the journal. Where a call is that goes on, its
-// events tell better.
-func (c *Call) learn(row journal.Call) {
-	c.Server, c.Tool, c.Round, c.Brief = row.Server, cmp.Or(row.Offered, row.Tool), row.Round, brief(row.Arguments)
-	c.Approver, c.Reason = cmp.Or(row.Approver, c.Approver), cmp.Or(row.Error, row.Reason, c.Reason)
-	switch {
-	case row.Outcome != "":
-		c.State, c.Duration = endOf(row.Outcome), time.Duration(row.DurationMS)*time.Millisecond
-	case row.Approved != nil && *row.Approved && !c.State.Ended():
-		c.advance(CallRunning)
-	}
-}
-
-// sortCalls puts the calls in their order again. A journal's row begins a moment
-// after its call was requested, so rounds go first.
-func (r *Run) sortCalls() {
-	slices.SortStableFunc(r.Calls, func(a, b Call) int {
-		return cmp.Or(cmp.Compare(a.Round, b.Round), a.Began.Compare(b.Began))
-	})
-	for i := range r.Calls {
-		r.index[r.Calls[i].ID] = i
-	}
 }

@@ -37,6 +37,19 @@ func apply(a *model.Activity, events ...loop.Event) (last model.Change) {
 	return last
 }
 
+// runKey is the key of the run that has no session.
+const runKey = "run r1"
+
+// turn returns the only turn of a session.
+func turn(t testing.TB, a *model.Activity, key string) *model.Run {
+	t.Helper()
+	s := a.Find(key)
+	if s == nil || len(s.Turns) != 1 {
+		t.Fatalf("session %q is %+v", key, s)
+	}
+	return s.Turns[0]
+}
+
 // calls says each call of a run in a few words.
 func calls(r *model.Run) string {
 	var said []string
@@ -62,30 +75,30 @@ func TestActivityFoldsEvents(t *testing.T) {
 		state  string
 		tone   model.Tone
 	}{
-		{"a run begins", []loop.Event{started}, model.Change{Run: "r1", Call: -1, List: true}, "", "Running", model.Busy},
-		{"it says something", []loop.Event{started, at(1, loop.Event{Kind: loop.Text, Text: "hm"})}, model.Change{Run: "r1", Call: -1}, "", "Running", model.Busy},
-		{"it plans", []loop.Event{started, at(1, loop.Event{Kind: loop.PlanChanged})}, model.Change{Run: "r1", Call: -1, Plan: true}, "", "Running", model.Busy},
-		{"a call is requested", []loop.Event{started, requested}, model.Change{Run: "r1", Call: 0, Added: true}, "c1 Starting", "Running", model.Busy},
-		{"a call waits", []loop.Event{started, requested, waiting}, model.Change{Run: "r1", Call: 0}, "c1 Waiting for you", "Waiting for you", model.Asking},
-		{"it runs", []loop.Event{started, requested, waiting, running}, model.Change{Run: "r1", Call: 0}, "c1 Running", "Running", model.Busy},
-		{"it is done", []loop.Event{started, requested, waiting, running, finished}, model.Change{Run: "r1", Call: 0}, "c1 Done", "Running", model.Busy},
-		{"another with the provider's same id", []loop.Event{started, requested, finished, second}, model.Change{Run: "r1", Call: 1, Added: true}, "c1 Done, c2 Starting", "Running", model.Busy},
-		{"the run is over", []loop.Event{started, requested, finished, over}, model.Change{Run: "r1", Call: -1, List: true}, "c1 Done", "Done", model.Good},
-		{"over while one ran", []loop.Event{started, requested, running, over}, model.Change{Run: "r1", Call: -1, List: true}, "c1 Unknown", "Done", model.Good},
-		{"over while one waited", []loop.Event{started, requested, waiting, over}, model.Change{Run: "r1", Call: -1, List: true}, "c1 Withdrawn", "Done", model.Good},
-		{"over before one began", []loop.Event{started, requested, over}, model.Change{Run: "r1", Call: -1, List: true}, "c1 Cancelled", "Done", model.Good},
-		{"waiting told late", []loop.Event{started, requested, running, waiting}, model.Change{Run: "r1", Call: 0}, "c1 Running", "Running", model.Busy},
-		{"an outcome that is not known", []loop.Event{started, at(4, loop.Event{Kind: loop.CallFinished, Record: "c1", Outcome: "new"})}, model.Change{Run: "r1", Call: 0, Added: true}, "c1 Unknown", "Running", model.Busy},
-		{"an event of a run that is not known", []loop.Event{requested}, model.Change{Run: "r1", Call: 0, Added: true, List: true, Stale: true}, "c1 Starting", "Running", model.Busy},
-		{"said once", []loop.Event{requested, waiting}, model.Change{Run: "r1", Call: 0}, "c1 Waiting for you", "Waiting for you", model.Asking},
-		{"events were lost", []loop.Event{started, {Kind: loop.Text, Run: "r1", Lost: 3}}, model.Change{Run: "r1", Call: -1, Stale: true}, "", "Running", model.Busy},
+		{"a run begins", []loop.Event{started}, model.Change{Session: runKey, List: true}, "", "Running", model.Busy},
+		{"it says something", []loop.Event{started, at(1, loop.Event{Kind: loop.Text, Text: "hm"})}, model.Change{Session: runKey}, "", "Running", model.Busy},
+		{"it plans", []loop.Event{started, at(1, loop.Event{Kind: loop.PlanChanged})}, model.Change{Session: runKey, Plan: true}, "", "Running", model.Busy},
+		{"a call is requested", []loop.Event{started, requested}, model.Change{Session: runKey, Call: "c1"}, "c1 Starting", "Running", model.Busy},
+		{"a call waits", []loop.Event{started, requested, waiting}, model.Change{Session: runKey, Call: "c1"}, "c1 Waiting for you", "Waiting for you", model.Asking},
+		{"it runs", []loop.Event{started, requested, waiting, running}, model.Change{Session: runKey, Call: "c1"}, "c1 Running", "Running", model.Busy},
+		{"it is done", []loop.Event{started, requested, waiting, running, finished}, model.Change{Session: runKey, Call: "c1"}, "c1 Done", "Running", model.Busy},
+		{"another with the provider's same id", []loop.Event{started, requested, finished, second}, model.Change{Session: runKey, Call: "c2"}, "c1 Done, c2 Starting", "Running", model.Busy},
+		{"the run is over", []loop.Event{started, requested, finished, over}, model.Change{Session: runKey, List: true}, "c1 Done", "Done", model.Good},
+		{"over while one ran", []loop.Event{started, requested, running, over}, model.Change{Session: runKey, List: true}, "c1 Unknown", "Done", model.Good},
+		{"over while one waited", []loop.Event{started, requested, waiting, over}, model.Change{Session: runKey, List: true}, "c1 Withdrawn", "Done", model.Good},
+		{"over before one began", []loop.Event{started, requested, over}, model.Change{Session: runKey, List: true}, "c1 Cancelled", "Done", model.Good},
+		{"waiting told late", []loop.Event{started, requested, running, waiting}, model.Change{Session: runKey, Call: "c1"}, "c1 Running", "Running", model.Busy},
+		{"an outcome that is not known", []loop.Event{started, at(4, loop.Event{Kind: loop.CallFinished, Record: "c1", Outcome: "new"})}, model.Change{Session: runKey, Call: "c1"}, "c1 Unknown", "Running", model.Busy},
+		{"an event of a run that is not known", []loop.Event{requested}, model.Change{Session: runKey, Call: "c1", List: true, Stale: true}, "c1 Starting", "Running", model.Busy},
+		{"said once", []loop.Event{requested, waiting}, model.Change{Session: runKey, Call: "c1"}, "c1 Waiting for you", "Waiting for you", model.Asking},
+		{"events were lost", []loop.Event{started, {Kind: loop.Text, Run: "r1", Lost: 3}}, model.Change{Session: runKey, Stale: true}, "", "Running", model.Busy},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var a model.Activity
 			if diff := cmp.Diff(tc.change, apply(&a, tc.events...)); diff != "" {
 				t.Error(diff)
 			}
-			run := a.Find("r1")
+			run := turn(t, &a, runKey)
 			if got := calls(run); got != tc.calls {
 				t.Errorf("calls are %q, want %q", got, tc.calls)
 			}
@@ -98,7 +111,7 @@ func TestActivityFoldsEvents(t *testing.T) {
 	apply(&a, started, requested, waiting, running, finished)
 	want := model.Call{ID: "c1", Server: "fs", Tool: "fs__write", Brief: "path: /a · text: two lines", Round: 1, State: model.CallDone,
 		Began: requested.Time, Duration: time.Second, Approver: "desk"}
-	if diff := cmp.Diff(want, a.Find("r1").Calls[0]); diff != "" {
+	if diff := cmp.Diff(want, turn(t, &a, runKey).Calls[0]); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -133,7 +146,7 @@ func TestActivitySync(t *testing.T) {
 			var a model.Activity
 			apply(&a, tc.before...)
 			a.Sync(tc.active, asked)
-			run := a.Find("r1")
+			run := turn(t, &a, runKey)
 			state, _ := run.State()
 			if got := state + ": " + calls(run); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
@@ -147,7 +160,7 @@ func TestActivitySync(t *testing.T) {
 		var a model.Activity
 		apply(&a, started, at(11, loop.Event{Kind: loop.PlanChanged, Plan: []loop.Step{{Description: "new", Status: "pending"}}}))
 		a.Sync([]loop.Active{listed}, asked)
-		if plan := a.Find("r1").Plan; plan[0].Description != "new" {
+		if plan := turn(t, &a, runKey).Plan; plan[0].Description != "new" {
 			t.Errorf("the plan is %v", plan)
 		}
 	})
@@ -160,33 +173,33 @@ func TestActivityRecord(t *testing.T) {
 	apply(&a, at(0, loop.Event{Kind: loop.RunStarted}), at(2, loop.Event{Kind: loop.CallRequested, Record: "c2", Round: 1, Tool: "x"}),
 		at(3, loop.Event{Kind: loop.CallWaiting, Record: "c2", Round: 1}))
 	rows := []journal.Call{
-		{ID: "c1", Round: 1, Time: began.Add(time.Second), Server: "fs", Offered: "fs__read", Outcome: journal.Denied, Reason: "no", Approver: "desk"},
-		{ID: "c2", Round: 1, Time: began.Add(2 * time.Second), Server: "fs", Offered: "fs__write"},
-		{ID: "c3", Round: 2, Time: began.Add(3 * time.Second), Server: "fs", Tool: "push", Approved: yes},
+		{ID: "c1", Run: "r1", Round: 1, Time: began.Add(time.Second), Server: "fs", Offered: "fs__read", Outcome: journal.Denied, Reason: "no", Approver: "desk"},
+		{ID: "c2", Run: "r1", Round: 1, Time: began.Add(2 * time.Second), Server: "fs", Offered: "fs__write"},
+		{ID: "c3", Run: "r1", Round: 2, Time: began.Add(3 * time.Second), Server: "fs", Tool: "push", Approved: yes},
 	}
-	if !a.Record("r1", rows) {
-		t.Fatal("the run was not found")
+	if !a.Record(runKey, nil, rows) {
+		t.Fatal("the session was not found")
 	}
-	run := a.Find("r1")
+	run := turn(t, &a, runKey)
 	if got := calls(run); got != "c1 Denied, c2 Waiting for you, c3 Running" {
 		t.Errorf("got %q", got)
 	}
 	if c := run.Calls[0]; c.Reason != "no" || c.Server != "fs" || c.Tool != "fs__read" {
 		t.Errorf("the call is %+v", c)
 	}
-	if apply(&a, at(5, loop.Event{Kind: loop.CallFinished, Record: "c2", Outcome: "ok"})).Call != 1 {
+	if apply(&a, at(5, loop.Event{Kind: loop.CallFinished, Record: "c2", Outcome: "ok"})).Call != "c2" || len(run.Calls) != 3 {
 		t.Error("an event does not find its call again")
 	}
-	if a.Record("nobody", rows) {
-		t.Error("a run that is not there was found")
+	if a.Record("nobody", nil, rows) {
+		t.Error("a session that is not there was found")
 	}
 }
 
-// TestActivityRows: what is active, then day by day, each run once.
+// TestActivityRows: what is active, then day by day, each session once.
 func TestActivityRows(t *testing.T) {
 	now := began.Add(time.Hour)
-	past := func(id string, ago time.Duration) journal.Run {
-		return journal.Run{ID: id, Time: now.Add(-ago), Outcome: journal.OK}
+	past := func(id string, ago time.Duration) journal.Session {
+		return journal.Session{Run: id, Began: now.Add(-ago), Last: now.Add(-ago), Turns: 1, Outcome: journal.OK}
 	}
 	var a model.Activity
 	apply(&a,
@@ -194,15 +207,15 @@ func TestActivityRows(t *testing.T) {
 		at(10, loop.Event{Kind: loop.RunStarted, Run: "ended"}),
 		at(11, loop.Event{Kind: loop.RunFinished, Run: "ended", Outcome: "ok"}),
 		at(12, loop.Event{Kind: loop.RunStarted, Run: "newest"}))
-	page := []journal.Run{
-		{ID: "newest", Time: began.Add(12 * time.Second)}, past("ended", 59*time.Minute), {ID: "goes on", Time: began},
+	page := []journal.Session{
+		past("newest", time.Hour-12*time.Second), past("ended", time.Hour-10*time.Second), past("goes on", time.Hour),
 		past("morning", 5*time.Hour), past("yesterday", 20*time.Hour), past("last week", 7*24*time.Hour), past("last year", 300*24*time.Hour),
 	}
 	rows := func() string {
 		var said []string
 		for _, row := range a.Rows(now) {
-			if row.Run != nil {
-				said = append(said, row.Run.ID)
+			if row.Session != nil {
+				said = append(said, strings.TrimPrefix(row.Session.Key, "run "))
 				continue
 			}
 			said = append(said, "["+row.Heading+"]")
@@ -223,12 +236,12 @@ func TestActivityRows(t *testing.T) {
 	if got, want := rows(), "[Today] goes on morning"; got != want {
 		t.Errorf("what a search found is %q, want %q", got, want)
 	}
-	if got := a.Rows(now)[1].Run; !got.Active {
-		t.Errorf("an active run that was found is %+v", got)
+	if got := a.Rows(now)[1].Session; !got.Active() {
+		t.Errorf("an active session that was found is %+v", got)
 	}
 }
 
-// TestActivityIsBounded: old ended runs leave with their calls, and stay listed.
+// TestActivityIsBounded: the calls of old sessions leave, and the sessions stay listed.
 func TestActivityIsBounded(t *testing.T) {
 	const n = 250
 	var a model.Activity
@@ -241,8 +254,13 @@ func TestActivityIsBounded(t *testing.T) {
 	rows := a.Rows(began.Add(time.Hour))
 	withCalls, order := 0, true
 	for i, row := range rows[1:] {
-		withCalls += len(row.Run.Calls)
-		order = order && row.Run.ID == fmt.Sprint(n-1-i)
+		for _, run := range row.Session.Turns {
+			withCalls += len(run.Calls)
+		}
+		if counts := row.Session.Counts(); counts.Turns != 1 || counts.Calls != 1 {
+			t.Errorf("session %s has %+v", row.Session.Key, counts)
+		}
+		order = order && row.Session.Key == fmt.Sprint("run ", n-1-i)
 	}
 	if len(rows) != n+1 || withCalls != 100 || !order {
 		t.Errorf("%d rows, %d with calls, in order: %v", len(rows), withCalls, order)
@@ -294,21 +312,27 @@ func TestRunLines(t *testing.T) {
 	var a model.Activity
 	apply(&a, at(0, loop.Event{Kind: loop.RunStarted}), at(1, loop.Event{Kind: loop.PlanChanged, Round: 1, Plan: []loop.Step{
 		{Description: "a", Status: "completed"}, {Description: "b\u202e", Status: "in_progress"}, {Description: "c", Status: "pending"}}}))
-	live := a.Find("r1")
+	live := turn(t, &a, runKey)
 	past := model.PastRun(journal.Run{Time: began, Model: "sol", Door: "http", Outcome: journal.OK, Rounds: 2, PromptTokens: 999, CompletionTokens: 1, CostUSD: &cost, DurationMS: 1500})
-	unpriced := model.PastRun(journal.Run{Time: began, Outcome: journal.OK, PromptTokens: 1})
+	unpriced := model.PastRun(journal.Run{Time: began, Outcome: "auth_failed", Error: "no key", PromptTokens: 1})
 	now := began.Add(65 * time.Second)
+	state := func(r *model.Run) string { word, _ := model.TurnState(r, now); return word }
 	for _, tc := range []struct{ name, got, want string }{
-		{"title", model.RunTitle(live), "copilot"},
-		{"title without a client", model.RunTitle(past), "http"},
-		{"line", model.RunLine(live, "Running", now), "12:00 · Running · sol · step 2 of 3"},
-		{"detail of a live run", model.RunDetail(live, "Running", now), "Running · 1 min 5 s · sol · 2 Mar 12:00 · 1 round"},
-		{"detail of a past run", model.RunDetail(past, "Done", now), "Done · 1.5 s · sol · 2 Mar 12:00 · 2 rounds · 1,000 tokens · $0.50"},
-		{"no price is no 0", model.RunDetail(unpriced, "Done", now), "Done · 0 ms · 2 Mar 12:00 · 1 token · cost —"},
+		{"title", model.TurnTitle(live), "sol"},
+		{"title without a model", model.TurnTitle(unpriced), "a model"},
+		{"a live turn", model.TurnLine(live), "Model turn · 1 round"},
+		{"how a live turn is", state(live), "Running · 1 min 5 s"},
+		{"a past turn", model.TurnLine(past), "Model turn · 2 rounds · 1,000 tokens · $0.50"},
+		{"how a past turn is", state(past), "Done · 1.5 s"},
+		{"no price is no 0", model.TurnLine(unpriced), "Model turn · 1 token · cost — · no key"},
 		{"step", model.CurrentStep(live), " · b<U+202E>"},
 		{"no step", model.CurrentStep(past), ""},
 		{"call", model.CallLine(model.Call{State: model.CallDone, Duration: time.Minute}), "Done · 1 min 0 s"},
 		{"call that runs", model.CallLine(model.Call{State: model.CallRunning}), "Running"},
+		{"a call of a run", model.CallFacts(model.Call{Class: approvals.Read, Brief: "path: /a"}), "Tool · read · path: /a"},
+		{"a call of a client", model.CallFacts(model.Call{Door: "mcp", Class: approvals.Write, Approver: "desk", State: model.CallDone}), "MCP · write · allowed by you"},
+		{"a denied call of Copilot's", model.CallFacts(model.Call{Door: "hook", Class: approvals.Execute, Approver: "rule", State: model.CallDenied}), "Built-in tool · execute · denied by a remembered rule"},
+		{"a call that nobody answered", model.CallFacts(model.Call{Door: "hook", Approver: "none", State: model.CallNotAnswered}), "Built-in tool"},
 	} {
 		if tc.got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, tc.got, tc.want)
@@ -387,7 +411,7 @@ func TestBrief(t *testing.T) {
 	} {
 		var a model.Activity
 		apply(&a, at(0, loop.Event{Kind: loop.CallRequested, Record: "c", Arguments: json.RawMessage(tc.arguments)}))
-		if got := a.Find("r1").Calls[0].Brief; got != tc.want {
+		if got := turn(t, &a, runKey).Calls[0].Brief; got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
 		}
 	}
@@ -459,10 +483,10 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// BenchmarkApply is an event in a run that has 500 calls, among 10,000 past runs.
+// BenchmarkApply is an event in a run that has 500 calls, among 10,000 past sessions.
 func BenchmarkApply(b *testing.B) {
 	var a model.Activity
-	a.AddPast(pastRuns(10_000))
+	a.AddPast(pastSessions(10_000))
 	apply(&a, at(0, loop.Event{Kind: loop.RunStarted}))
 	for i := range 500 {
 		apply(&a, at(i, loop.Event{Kind: loop.CallRequested, Record: fmt.Sprint(i), Round: i / 8}))
@@ -474,20 +498,21 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
-// BenchmarkRows is what a run's beginning or end costs among 10,000 past runs.
+// BenchmarkRows is what a run's beginning or end costs among 10,000 past sessions.
 func BenchmarkRows(b *testing.B) {
 	var a model.Activity
-	a.AddPast(pastRuns(10_000))
+	a.AddPast(pastSessions(10_000))
 	b.ReportAllocs()
 	for b.Loop() {
 		a.Rows(began)
 	}
 }
 
-func pastRuns(n int) []journal.Run {
-	runs := make([]journal.Run, n)
-	for i := range runs {
-		runs[i] = journal.Run{ID: fmt.Sprint("p", i), Time: began.Add(-time.Duration(i) * 10 * time.Minute), Outcome: journal.OK}
+func pastSessions(n int) []journal.Session {
+	list := make([]journal.Session, n)
+	for i := range list {
+		at := began.Add(-time.Duration(i) * 10 * time.Minute)
+		list[i] = journal.Session{Run: fmt.Sprint("p", i), Began: at, Last: at, Turns: 1, Outcome: journal.OK}
 	}
-	return runs
+	return list
 }
