@@ -25,6 +25,7 @@ var arrows = []struct {
 	{"pointsman/gateway/servers/sandbox", []string{"pointsman/"}, "confining takes a command and paths"},
 	{"pointsman/gateway/policy", []string{"pointsman/gateway/servers", "pointsman/gateway/control", "pointsman/ui"}, "what is settled is judged by the configuration alone"},
 	{"pointsman/gateway/models", []string{"pointsman/gateway/tools", "pointsman/gateway/servers", "pointsman/gateway/loop", "pointsman/approvals"}, "models answer without knowing of tools"},
+	{"pointsman/gateway/models/stage", []string{"pointsman/"}, "a stage for tests knows nobody who plays on it"},
 	{"pointsman/gateway/ask", []string{"pointsman/gateway/tools", "pointsman/gateway/servers", "pointsman/gateway/loop", "pointsman/gateway/httpapi", "pointsman/gateway/mcpapi", "pointsman/approvals"}, "a typed question needs no tools and knows no door"},
 	{"pointsman/gateway/ollama", []string{"pointsman/gateway/tools", "pointsman/gateway/servers", "pointsman/gateway/loop", "pointsman/approvals"}, "shapes on the wire need nobody who fills them"},
 	{"pointsman/gateway/marathon", []string{"pointsman/gateway/tools", "pointsman/gateway/servers", "pointsman/gateway/loop", "pointsman/gateway/httpapi", "pointsman/gateway/mcpapi", "pointsman/gateway/control"}, "a marathon asks without tools, and knows no door"},

@@ -16,6 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"pointsman/gateway/config"
+	"pointsman/gateway/models/stage"
 	"pointsman/gateway/secrets"
 )
 
@@ -78,8 +79,8 @@ func (s stalled) Read([]byte) (int, error) {
 }
 
 const (
-	goodBody = `{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`
-	event    = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":null}]}\n\n"
+	goodBody = stage.Good
+	event    = stage.Event
 )
 
 var eventStream = map[string]string{"Content-Type": "text/event-stream"}

@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
+
+	"pointsman/gateway/models/stage"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -26,8 +28,8 @@ const coolingQuickly = "router_settings: {num_retries: 0, allowed_fails: 0, cool
 // is over, while the one that tries is under way.
 func TestOneRequestTriesACooledDeployment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{script: map[string][]string{"a": {"500", "hang"}}}
-		router := onStage(t, "model_list:\n"+deploy("coding", "a", "timeout: 5")+coolingQuickly, s)
+		s := stage.New(map[string]string{"a": "500 hang"})
+		router := onStage(t, "model_list:\n"+stage.Deploy("coding", "a", "timeout: 5")+coolingQuickly, s)
 		ask := func() string { return said(do(t, router, `{"model":"coding"}`, false)) }
 		ask()
 		time.Sleep(10 * time.Second)
@@ -45,8 +47,8 @@ func TestOneRequestTriesACooledDeployment(t *testing.T) {
 			t.Errorf("while it is tried it is %s", state)
 		}
 		wg.Wait()
-		if refused.Load() != 19 || len(s.asked) != 2 {
-			t.Errorf("%d of 20 were refused at once, and %s asked; want 19 and one more", refused.Load(), s.asked)
+		if refused.Load() != 19 || len(strings.Fields(s.Asked())) != 2 {
+			t.Errorf("%d of 20 were refused at once, and %s asked; want 19 and one more", refused.Load(), s.Asked())
 		}
 		time.Sleep(10 * time.Second) // the try has failed at 15
 		if saw := ask(); saw != "ok" {
@@ -57,8 +59,8 @@ func TestOneRequestTriesACooledDeployment(t *testing.T) {
 
 func TestACallerWhoGoesDecidesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{script: map[string][]string{"a": {"500", "hang"}}}
-		router := onStage(t, "model_list:\n"+deploy("coding", "a", "")+coolingQuickly, s)
+		s := stage.New(map[string]string{"a": "500 hang"})
+		router := onStage(t, "model_list:\n"+stage.Deploy("coding", "a", "")+coolingQuickly, s)
 		said(do(t, router, `{"model":"coding"}`, false))
 		time.Sleep(10 * time.Second)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -86,8 +88,8 @@ func TestACallerWhoGoesDecidesNothing(t *testing.T) {
 // TestNothingIsRetriedOnceAnAnswerHasBegun breaks a stream in its middle.
 func TestNothingIsRetriedOnceAnAnswerHasBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{script: map[string][]string{"a": {"broken"}}}
-		router := onStage(t, "model_list:\n"+deploy("coding", "a", "")+deploy("coding", "b", "")+coolingQuickly, s)
+		s := stage.New(map[string]string{"a": "broken"})
+		router := onStage(t, "model_list:\n"+stage.Deploy("coding", "a", "")+stage.Deploy("coding", "b", "")+coolingQuickly, s)
 		reply, err := do(t, router, `{"model":"coding","stream":true}`, true)
 		if err != nil {
 			t.Fatal(err)
@@ -107,7 +109,7 @@ func TestNothingIsRetriedOnceAnAnswerHasBegun(t *testing.T) {
 		if row.InFlight != 0 || row.State != Cooling || row.LastError == nil || !strings.Contains(row.LastError.Message, "in the middle") {
 			t.Errorf("in the end it is %+v", row)
 		}
-		if diff := cmp.Diff([]string{"a@0"}, s.asked); diff != "" {
+		if diff := cmp.Diff("a@0", s.Asked()); diff != "" {
 			t.Errorf("asked: %s", diff)
 		}
 	})
@@ -117,10 +119,10 @@ func TestNothingIsRetriedOnceAnAnswerHasBegun(t *testing.T) {
 // in one deployment.
 func TestHealthSurvivesAChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		fails := map[string][]string{"a": {"500"}, "b": {"500"}, "o": {"401"}}
+		fails := map[string]string{"a": "500", "b": "500", "o": "401"}
 		settings := coolingQuickly + "providers: {openai: {base_url: 'http://o.example/v1', api_key: k}}\n"
-		text := "model_list:\n" + deploy("one", "a", "") + deploy("two", "b", "") + settings
-		s := &stage{script: fails}
+		text := "model_list:\n" + stage.Deploy("one", "a", "") + stage.Deploy("two", "b", "") + settings
+		s := stage.New(fails)
 		old := onStage(t, text, s)
 		for _, model := range []string{"one", "two", "sol"} {
 			said(do(t, old, `{"model":"`+model+`"}`, false))
@@ -143,8 +145,8 @@ func TestHealthSurvivesAChange(t *testing.T) {
 
 func TestHealthReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{script: map[string][]string{"a": {"500"}}}
-		router := onStage(t, "model_list:\n"+deploy("coding", "a", "weight: 3, input_cost_per_token: 0.5, output_cost_per_token: 1")+deploy("coding", "b", "weight: 1")+
+		s := stage.New(map[string]string{"a": "500"})
+		router := onStage(t, "model_list:\n"+stage.Deploy("coding", "a", "weight: 3, input_cost_per_token: 0.5, output_cost_per_token: 1")+stage.Deploy("coding", "b", "weight: 1")+
 			"router_settings: {allowed_fails: 0, cooldown_time: 60}\nproviders: {openai: {api_key: k}, corp: {base_url: 'http://c.example/v1'}}\n", s)
 		now := time.Now()
 		for _, model := range []string{"coding", "corp/x"} {
@@ -177,7 +179,7 @@ func TestHealthReport(t *testing.T) {
 // random is a network of three providers, each of which fails at random, and
 // which notes who was asked while at rest.
 type random struct {
-	stage
+	mu    sync.Mutex // guards dice and count
 	fails float64
 	how   []string // lines for perform
 	dice  *rand.Rand
@@ -195,7 +197,7 @@ func (r *random) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	r.mu.Unlock()
 	time.Sleep(pause)
-	return perform(req, line)
+	return stage.Perform(req, line)
 }
 
 // TestManyRequests sends 10,000 requests from 64 clients to three deployments of
@@ -212,8 +214,8 @@ func TestManyRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &random{fails: 0.3, how: c.how, dice: rand.New(rand.NewPCG(1, 2)), count: map[string]int{}}
-				router := onStage(t, "model_list:\n"+deploy("coding", "a", "weight: 5")+deploy("coding", "b", "weight: 3")+deploy("coding", "c", "weight: 2")+
-					"limits: {request_timeout_s: 10}\nrouter_settings: {"+c.settings+"}\n", &s.stage)
+				router := onStage(t, "model_list:\n"+stage.Deploy("coding", "a", "weight: 5")+stage.Deploy("coding", "b", "weight: 3")+stage.Deploy("coding", "c", "weight: 2")+
+					"limits: {request_timeout_s: 10}\nrouter_settings: {"+c.settings+"}\n", s)
 				router.opts.Client = staying(&http.Client{Transport: watched{s, router, t}})
 				outcomes := storm(t, router, 64, 10_000)
 				total := 0
@@ -310,15 +312,15 @@ func storm(t *testing.T, router *Router, clients, requests int) map[string]int {
 // TestLeastBusyAmongEquals keeps one of two equals busy.
 func TestLeastBusyAmongEquals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{script: map[string][]string{"a": {"hang", "hang"}}}
-		router := onStage(t, "model_list:\n"+deploy("coding", "a", "timeout: 60")+deploy("coding", "b", "")+"router_settings: {num_retries: 0}\n", s)
+		s := stage.New(map[string]string{"a": "hang hang"})
+		router := onStage(t, "model_list:\n"+stage.Deploy("coding", "a", "timeout: 60")+stage.Deploy("coding", "b", "")+"router_settings: {num_retries: 0}\n", s)
 		var wg sync.WaitGroup
 		wg.Go(func() { said(do(t, router, `{"model":"coding"}`, false)) })
 		synctest.Wait()
 		for range 3 {
 			said(do(t, router, `{"model":"coding"}`, false))
 		}
-		if got := strings.Join(s.asked, " "); got != "a@0 b@0 b@0 b@0" {
+		if got := s.Asked(); got != "a@0 b@0 b@0 b@0" {
 			t.Errorf("asked %s", got)
 		}
 		wg.Wait()
@@ -327,7 +329,7 @@ func TestLeastBusyAmongEquals(t *testing.T) {
 
 // BenchmarkPick is what choosing among three deployments costs.
 func BenchmarkPick(b *testing.B) {
-	router := onStage(b, "model_list:\n"+deploy("coding", "a", "weight: 5")+deploy("coding", "b", "weight: 3")+deploy("coding", "c", "weight: 2"), &stage{})
+	router := onStage(b, "model_list:\n"+stage.Deploy("coding", "a", "weight: 5")+stage.Deploy("coding", "b", "weight: 3")+stage.Deploy("coding", "c", "weight: 2"), stage.New(nil))
 	b.ReportAllocs()
 	for b.Loop() {
 		route, err := router.Resolve("coding")
@@ -342,7 +344,7 @@ func BenchmarkPick(b *testing.B) {
 
 // BenchmarkSingle is what finding and choosing a model of the catalogue costs.
 func BenchmarkSingle(b *testing.B) {
-	router := onStage(b, "providers: {openai: {api_key: k}}\n", &stage{})
+	router := onStage(b, "providers: {openai: {api_key: k}}\n", stage.New(nil))
 	b.ReportAllocs()
 	for b.Loop() {
 		route, err := router.Resolve("gpt-6-sol")
