@@ -1,0 +1,199 @@
+package responses_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"pointsman/gateway/config"
+)
+
+// noEffort is what a provider says on chat completions that takes tools there
+// without reasoning alone.
+func noEffort(body gjson.Result) string {
+	if body.Get("tools").Exists() && body.Get("reasoning_effort").String() != "none" {
+		return "Function tools with reasoning_effort are not supported. Please use /v1/responses instead."
+	}
+	return ""
+}
+
+// kinds returns the types of a request's input items, and of reasoning what it is.
+func kinds(input gjson.Result) string {
+	var list []string
+	for _, item := range input.Array() {
+		kind := item.Get("type").String()
+		if sealed := item.Get("encrypted_content").String(); sealed != "" {
+			kind += "(" + sealed + ")"
+		}
+		list = append(list, kind)
+	}
+	return strings.Join(list, " ")
+}
+
+// chatAnswer returns the message of a chat completion, put together when it was
+// streamed.
+func chatAnswer(t *testing.T, stream bool, reply []byte) (text string, calls []string, last gjson.Result) {
+	t.Helper()
+	if !stream {
+		last = gjson.ParseBytes(reply)
+		for _, call := range last.Get("choices.0.message.tool_calls.#.id").Array() {
+			calls = append(calls, call.String())
+		}
+		return last.Get("choices.0.message.content").String(), calls, last
+	}
+	for _, e := range readEvents(t, reply) {
+		text += e.data.Get("choices.0.delta.content").String()
+		for _, call := range e.data.Get("choices.0.delta.tool_calls").Array() {
+			if id := call.Get("id").String(); id != "" {
+				calls = append(calls, id)
+			}
+		}
+		if e.data.Get("choices.0.finish_reason").String() != "" {
+			last = e.data
+		}
+	}
+	return text, calls, last
+}
+
+// TestBridge has a caller of chat completions keep the reasoning effort that its
+// provider takes with tools on the Responses API alone; what the model thought, and
+// nobody can read, goes along from round to round and from turn to turn.
+func TestBridge(t *testing.T) {
+	for _, stream := range []bool{false, true} {
+		t.Run(fmt.Sprintf("stream=%v", stream), func(t *testing.T) {
+			p := newProvider(t, []string{chatPath, responsesPath},
+				answer(responsesPath, stream, thinks("one"), calls_("a", "time__now", "{}")),
+				answer(responsesPath, stream, thinks("two"), calls_("b", "view", `{"x":1}`)),
+				answer(responsesPath, stream, thinks("three"), says("Done.")))
+			p.refused = noEffort
+			d := newDoor(t, p, nil)
+			ask := func(messages string) []byte {
+				status, reply := d.post(t, "/v1/chat/completions", fmt.Sprintf(`{"model":"scripted/gpt-6-sol","stream":%v,"reasoning_effort":"high","max_tokens":500,
+					"tools":[{"type":"function","function":{"name":"view","parameters":{"type":"object"}}}],"messages":[%s]}`, stream, messages))
+				if status != 200 {
+					t.Fatalf("status %d: %s", status, reply)
+				}
+				if strings.Contains(string(reply), "x_pointsman") || strings.Contains(string(reply), "sealed") {
+					t.Errorf("the caller sees what is ours alone:\n%s", reply)
+				}
+				return reply
+			}
+			const first = `{"role":"system","content":"Be brief."},{"role":"user","content":"Look."}`
+			_, calls, last := chatAnswer(t, stream, ask(first))
+			if len(calls) != 1 || calls[0] != "b" || last.Get("choices.0.finish_reason").String() != "tool_calls" {
+				t.Fatalf("the caller got the calls %q, finished as %s", calls, last.Get("choices.0.finish_reason"))
+			}
+			if notices := last.Get("x_gateway.notices").Raw; notices != "" {
+				t.Errorf("notices: %s", notices)
+			}
+			text, _, last := chatAnswer(t, stream, ask(first+`,{"role":"assistant","content":null,"tool_calls":[{"id":"b","type":"function","function":{"name":"view","arguments":"{\"x\":1}"}}]},{"role":"tool","tool_call_id":"b","content":"a view"}`))
+			if text != "Done." || last.Get("choices.0.finish_reason").String() != "stop" {
+				t.Errorf("the answer is %q, finished as %s", text, last.Get("choices.0.finish_reason"))
+			}
+			got := p.got()
+			if len(got) != 3 {
+				t.Fatalf("%d requests, want 3", len(got))
+			}
+			want := []string{
+				"message message",
+				"message message reasoning(sealed-one) function_call function_call_output",
+				"message message reasoning(sealed-one) function_call function_call_output reasoning(sealed-two) function_call function_call_output",
+			}
+			for i, r := range got {
+				if r.path != responsesPath || kinds(r.body.Get("input")) != want[i] {
+					t.Errorf("request %d to %s has the input\n%s\nwant\n%s", i, r.path, kinds(r.body.Get("input")), want[i])
+				}
+				for path, want := range map[string]string{
+					"reasoning.effort": "high", "store": "false", "include.0": "reasoning.encrypted_content", "max_output_tokens": "500",
+					"tools.0.name": "view", "tools.1.name": "time__now", "model": "gpt-6-sol",
+				} {
+					if got := r.body.Get(path).String(); got != want {
+						t.Errorf("request %d: %s is %q, want %q", i, path, got, want)
+					}
+				}
+				for _, left := range []string{"messages", "reasoning_effort", "max_tokens", "stream_options"} {
+					if r.body.Get(left).Exists() {
+						t.Errorf("request %d has %s", i, left)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestBridgeUsed says where a turn goes of a caller of chat completions.
+func TestBridgeUsed(t *testing.T) {
+	const tool = `"tools":[{"type":"function","function":{"name":"view","parameters":{"type":"object"}}}]`
+	tests := []struct {
+		name, model, fields string
+		off                 bool
+		paths               []string // that the provider has; nil: both
+		before              string   // a request that goes ahead
+		want                []string // where the request, and the one before it, went
+		effort              string   // that arrived
+		notice              string
+	}{
+		{name: "effort and tools", model: "gpt-6-sol", fields: `"reasoning_effort":"low",` + tool, want: []string{responsesPath}, effort: "low"},
+		{name: "switched off", model: "gpt-6-sol", fields: `"reasoning_effort":"low",` + tool, off: true, want: []string{chatPath}, effort: "none", notice: `"low" was sent as "none"`},
+		{name: "no effort, and not known", model: "gpt-6-sol", fields: tool, want: []string{chatPath}, effort: "none"},
+		{name: "no effort, and proven", model: "gpt-6-sol", fields: tool, before: `"reasoning_effort":"low",` + tool, want: []string{responsesPath, responsesPath}},
+		{name: "effort none", model: "gpt-6-sol", fields: `"reasoning_effort":"none",` + tool, before: `"reasoning_effort":"low",` + tool, want: []string{responsesPath, chatPath}, effort: "none"},
+		{name: "another model", model: "other", fields: `"reasoning_effort":"low",` + tool, want: []string{chatPath}, effort: "low"},
+		{name: "what only chat completions have", model: "gpt-6-sol", fields: `"reasoning_effort":"low","stop":["x"],` + tool, want: []string{chatPath}, effort: "none", notice: `"low" was sent as "none"`},
+		{name: "what asks for nothing", model: "gpt-6-sol", fields: `"reasoning_effort":"low","stop":null,"n":1,"logprobs":false,` + tool, want: []string{responsesPath}, effort: "low"},
+		{
+			name: "there is none", model: "gpt-6-sol", fields: `"reasoning_effort":"low",` + tool, paths: []string{chatPath},
+			want: []string{responsesPath, chatPath}, effort: "none", notice: "has no Responses API",
+		},
+		{
+			name: "there is none, and it is known", model: "gpt-6-sol", fields: `"reasoning_effort":"low",` + tool, paths: []string{chatPath},
+			before: `"reasoning_effort":"low",` + tool, want: []string{responsesPath, chatPath, chatPath}, effort: "none", notice: `"low" was sent as "none"`,
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if test.paths == nil {
+				test.paths = []string{chatPath, responsesPath}
+			}
+			var replies []string
+			for _, path := range test.want {
+				if path == chatPath || len(test.paths) == 2 {
+					replies = append(replies, answer(path, false, says("Yes.")))
+				}
+			}
+			p := newProvider(t, test.paths, replies...)
+			d := newDoor(t, p, func(cfg *config.Config) {
+				if test.off {
+					cfg.Quirks.ResponsesBridge = "off"
+				}
+			})
+			var reply []byte
+			for _, fields := range []string{test.before, test.fields} {
+				if fields == "" {
+					continue
+				}
+				status, answer := d.post(t, "/v1/chat/completions", fmt.Sprintf(`{"model":"scripted/%s","messages":[{"role":"user","content":"?"}],%s}`, test.model, fields))
+				if status != 200 {
+					t.Fatalf("status %d: %s", status, answer)
+				}
+				reply = answer
+			}
+			var paths []string
+			for _, r := range p.got() {
+				paths = append(paths, r.path)
+			}
+			if fmt.Sprint(paths) != fmt.Sprint(test.want) {
+				t.Fatalf("the requests went to %q, want %q", paths, test.want)
+			}
+			last := p.got()[len(paths)-1].body
+			if got := last.Get("reasoning_effort").String() + last.Get("reasoning.effort").String(); got != test.effort {
+				t.Errorf("the effort that arrived is %q, want %q", got, test.effort)
+			}
+			if notices := gjson.GetBytes(reply, "x_gateway.notices").Raw; test.notice == "" && notices != "" || !strings.Contains(gjson.Parse(notices).String(), test.notice) && !strings.Contains(strings.ReplaceAll(notices, `\"`, `"`), test.notice) {
+				t.Errorf("the notices are %s, want %q", notices, test.notice)
+			}
+		})
+	}
+}
