@@ -23,12 +23,16 @@ type copilot struct {
 
 func copilots() []copilot {
 	return []copilot{
-		{"cli", viaCLI},
+		{"cli", viaCLI("completions")},
+		{"cli, responses", viaCLI("responses")},
 		{"sdk", func(t *testing.T, p *pointsman, prompts ...string) []string {
-			return viaCopilotSDK(t, p, true, prompts)
+			return viaCopilotSDK(t, p, true, "completions", prompts)
+		}},
+		{"sdk, responses, not streamed", func(t *testing.T, p *pointsman, prompts ...string) []string {
+			return viaCopilotSDK(t, p, false, "responses", prompts)
 		}},
 		{"sdk, not streamed", func(t *testing.T, p *pointsman, prompts ...string) []string {
-			return viaCopilotSDK(t, p, false, prompts)
+			return viaCopilotSDK(t, p, false, "completions", prompts)
 		}},
 	}
 }
@@ -54,28 +58,36 @@ func copilotProgram(t *testing.T) string {
 	return copilotFile(t, fmt.Sprintf("copilot-%s-%s/copilot", strings.ReplaceAll(runtime.GOOS, "windows", "win32"), arch))
 }
 
-func viaCLI(t *testing.T, p *pointsman, prompts ...string) []string {
-	t.Helper()
-	program := copilotProgram(t)
-	home := t.TempDir()
-	var answers []string
-	for i, prompt := range prompts {
-		args := []string{"-p", prompt, "-s", "--no-color", "--allow-all-tools", "--no-ask-user", "--no-auto-update", "--disable-builtin-mcps", "-C", p.folder}
-		if i > 0 {
-			args = append(args, "--continue")
+func viaCLI(wire string) func(t *testing.T, p *pointsman, prompts ...string) []string {
+	return func(t *testing.T, p *pointsman, prompts ...string) []string {
+		t.Helper()
+		home := t.TempDir()
+		var answers []string
+		for i, prompt := range prompts {
+			var more []string
+			if i > 0 {
+				more = append(more, "--continue")
+			}
+			answers = append(answers, askCLI(t, p, offline(home, "COPILOT_MODEL=scripted/test", "COPILOT_PROVIDER_WIRE_API="+wire), prompt, more...))
 		}
-		answers = append(answers, strings.TrimSpace(runCopilot(t, nil, program, args, offline(home,
-			"COPILOT_PROVIDER_TYPE=openai", "COPILOT_PROVIDER_BASE_URL="+p.url+"/v1", "COPILOT_PROVIDER_API_KEY="+key, "COPILOT_MODEL=scripted/test"))))
+		return answers
 	}
-	return answers
 }
 
-func viaCopilotSDK(t *testing.T, p *pointsman, streaming bool, prompts []string) []string {
+// askCLI sends one prompt through the CLI. The environment names the model.
+func askCLI(t *testing.T, p *pointsman, env []string, prompt string, more ...string) string {
+	t.Helper()
+	args := append([]string{"-p", prompt, "-s", "--no-color", "--allow-all-tools", "--no-ask-user", "--no-auto-update", "--disable-builtin-mcps", "-C", p.folder}, more...)
+	env = append(env, "COPILOT_PROVIDER_TYPE=openai", "COPILOT_PROVIDER_BASE_URL="+p.url+"/v1", "COPILOT_PROVIDER_API_KEY="+key)
+	return strings.TrimSpace(runCopilot(t, nil, copilotProgram(t), args, env))
+}
+
+func viaCopilotSDK(t *testing.T, p *pointsman, streaming bool, wire string, prompts []string) []string {
 	t.Helper()
 	folder := filepath.Dir(filepath.Dir(filepath.Dir(copilotFile(t, "copilot-sdk"))))
 	home := t.TempDir()
 	input, err := json.Marshal(map[string]any{
-		"baseURL": p.url + "/v1", "apiKey": key, "model": "scripted/test", "home": home, "work": p.folder, "streaming": streaming, "prompts": prompts,
+		"baseURL": p.url + "/v1", "apiKey": key, "model": "scripted/test", "home": home, "work": p.folder, "streaming": streaming, "wire": wire, "prompts": prompts,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -35,6 +35,7 @@ import (
 // When the script is at its end, the answer tells the results of the tools.
 type provider struct {
 	*httptest.Server
+	native bool // it has the Responses API, too
 
 	mu       sync.Mutex // guards the field below
 	requests []*recorded
@@ -44,6 +45,7 @@ type provider struct {
 type recorded struct {
 	header http.Header
 	body   gjson.Result
+	own    gjson.Result  // of the Responses API: the request as it came
 	gone   chan struct{} // closed when the caller went before the answer's end
 	sent   []time.Time   // when each token was sent
 	mu     sync.Mutex    // guards sent
@@ -71,6 +73,10 @@ func (p *provider) about(text string) []*recorded {
 
 func (p *provider) serve(w http.ResponseWriter, r *http.Request) {
 	data, err := io.ReadAll(r.Body)
+	if err == nil && p.native && r.URL.Path == "/v1/responses" && gjson.ValidBytes(data) {
+		p.respond(w, r, data)
+		return
+	}
 	if err != nil || r.URL.Path != "/v1/chat/completions" || !gjson.ValidBytes(data) {
 		http.Error(w, "this provider takes chat completions alone", http.StatusNotFound)
 		return

@@ -49,6 +49,7 @@ type pointsman struct {
 type setup struct {
 	bare    bool           // there is no configuration yet
 	loose   bool           // not every server connects
+	native  bool           // the provider has the Responses API, too
 	servers map[string]any // mcpServers
 	extra   string         // YAML at the top level
 	door    []string       // how the program is started; nil: serve
@@ -62,7 +63,7 @@ func serve(t *testing.T, s setup) *pointsman {
 	if err := os.WriteFile(filepath.Join(p.folder, "poem.txt"), []byte("roses are red"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.env = s.env
+	p.env, p.native = s.env, s.native
 	if !s.bare {
 		p.configure(t, s)
 	}

@@ -1,6 +1,6 @@
 // Sends prompts to an OpenAI-compatible endpoint through the Copilot SDK, offline.
 // usage: node copilot.mjs FOLDER-WITH-NODE_MODULES < job
-// job: {baseURL, apiKey, model, home, work, streaming, prompts}; the answers are
+// job: {baseURL, apiKey, model, home, work, streaming, wire, prompts}; the answers are
 // printed as a JSON list.
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -20,7 +20,7 @@ try {
   const session = await client.createSession({
     model: job.model,
     streaming: job.streaming,
-    provider: { type: 'openai', baseUrl: job.baseURL, apiKey: job.apiKey, wireApi: 'completions' },
+    provider: { type: 'openai', baseUrl: job.baseURL, apiKey: job.apiKey, wireApi: job.wire },
     onPermissionRequest: approveAll,
   });
   for (const prompt of job.prompts) {
