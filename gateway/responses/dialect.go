@@ -144,7 +144,8 @@ func chatFormat(format gjson.Result) []byte {
 	return object(text("type", "json_schema"), member{"json_schema", models.WithMember([]byte(format.Raw), "type", nil)})
 }
 
-// itemsOf returns messages as items: those that came as items as they came.
+// itemsOf returns messages as items: those that came as items as they came, but for
+// thoughts that a provider would refuse.
 func itemsOf(messages [][]byte) [][]byte {
 	var items [][]byte
 	custom := map[string]bool{} // the ids of calls of custom tools
@@ -159,7 +160,30 @@ func itemsOf(messages [][]byte) [][]byte {
 		}
 		items = append(items, fromMessage(m, custom)...)
 	}
-	return items
+	return withoutOrphans(items)
+}
+
+// withoutOrphans leaves out reasoning that a provider refuses: what is without the
+// item that it led to (a call of ours, which the caller has not seen), and what no
+// provider has sealed, or told, in its own words.
+func withoutOrphans(items [][]byte) [][]byte {
+	var kept [][]byte
+	for i, raw := range items {
+		item := gjson.ParseBytes(raw)
+		if kindOf(item) == reasoningItem {
+			known := item.Get("encrypted_content").String() != "" || len(item.Get("content").Array()) > 0
+			if !known || i+1 == len(items) || !ledTo(gjson.ParseBytes(items[i+1])) {
+				continue
+			}
+		}
+		kept = append(kept, raw)
+	}
+	return kept
+}
+
+// ledTo reports whether reasoning may have led to an item.
+func ledTo(item gjson.Result) bool {
+	return kindOf(item) != reasoningItem && roleOf(item) != "tool" && (kindOf(item) != messageItem || item.Get("role").String() == "assistant")
 }
 
 // sameCalls reports whether the items of a message hold the calls that it has:

@@ -31,7 +31,11 @@ type provider struct {
 	*httptest.Server
 	t       *testing.T
 	paths   []string                       // "/chat/completions", "/responses"
-	refused func(body gjson.Result) string // the message of a 400, or ""
+	refused func(body gjson.Result) string // the message of a 400 to a chat completion, or ""
+	plainly bool                           // streams are not given, though asked for
+	read    sync.Once
+	seen    chan struct{} // a reply that waits goes on when it is closed
+	gone    chan struct{} // gets one when a caller went from a reply that was held
 
 	mu       sync.Mutex // guards the fields below
 	replies  []string   // JSON; of a stream one event a line
@@ -45,7 +49,7 @@ type asked struct {
 }
 
 func newProvider(t *testing.T, paths []string, replies ...string) *provider {
-	p := &provider{t: t, paths: paths, replies: replies}
+	p := &provider{paths: paths, replies: replies, seen: make(chan struct{}), gone: make(chan struct{}, 1)}
 	p.Server = httptest.NewServer(p)
 	t.Cleanup(p.Close)
 	return p
@@ -70,7 +74,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reply, p.replies = p.replies[0], p.replies[1:]
 	}
 	p.mu.Unlock()
-	if status != 0 || !body.Get("stream").Bool() {
+	if status != 0 || p.plainly || !body.Get("stream").Bool() {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(max(status, http.StatusOK))
 		fmt.Fprint(w, reply)
@@ -79,9 +83,18 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for line := range strings.Lines(strings.TrimSpace(reply)) {
 		line = strings.TrimSpace(line)
+		if line == "@wait" {
+			w.(http.Flusher).Flush()
+			select {
+			case <-p.seen:
+			case <-r.Context().Done():
+			}
+			continue
+		}
 		if line == "@hold" {
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
+			p.gone <- struct{}{}
 			return
 		}
 		fmt.Fprintf(w, "data: %s\n\n", line)
@@ -174,11 +187,16 @@ func (d *door) post(t *testing.T, path, body string) (int, []byte) {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
+	first := make([]byte, 1)
+	if _, err := io.ReadFull(response.Body, first); err != nil {
+		t.Fatal(err)
+	}
+	d.provider.read.Do(func() { close(d.provider.seen) })
 	data, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return response.StatusCode, data
+	return response.StatusCode, append(first, data...)
 }
 
 // event is one of a stream.

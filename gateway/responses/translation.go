@@ -3,7 +3,9 @@ package responses
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/tidwall/gjson"
@@ -22,8 +24,8 @@ type translation struct {
 	held      [][]byte // chunks of events that come before anything is done
 	places    map[int64]*place
 	calls     int
-	said      bool     // some text has come
-	items     [][]byte // those that are complete
+	said      bool             // some text has come
+	items     map[int64][]byte // those that are complete, by their place
 }
 
 // place is where an item stands in the answer.
@@ -36,11 +38,17 @@ type place struct {
 
 // Translation returns what translates one stream; see models.Dialect.
 func (Dialect) Translation(keep bool) models.Translation {
-	return &translation{keep: keep, places: map[int64]*place{}}
+	return &translation{keep: keep, places: map[int64]*place{}, items: map[int64][]byte{}}
 }
 
 // Items returns what the answer is made of; see models.Translation.
-func (t *translation) Items() [][]byte { return t.items }
+func (t *translation) Items() [][]byte {
+	var list [][]byte
+	for _, index := range slices.Sorted(maps.Keys(t.items)) {
+		list = append(list, t.items[index])
+	}
+	return list
+}
 
 // Event takes an event; see models.Translation.
 func (t *translation) Event(data []byte) ([][]byte, error) {
@@ -51,7 +59,11 @@ func (t *translation) Event(data []byte) ([][]byte, error) {
 		return nil, broken("its stream holds an event that is not JSON")
 	}
 	event := gjson.ParseBytes(data)
-	switch kind := event.Get("type").String(); kind {
+	kind := event.Get("type").String()
+	if about[kind] && !event.Get("response").IsObject() {
+		return nil, broken(fmt.Sprintf("its event %s has no response", kind))
+	}
+	switch kind {
 	case "response.created", "response.queued", "response.in_progress":
 		t.begin(event.Get("response"))
 		t.held = append(t.held, t.pass(data)...)
@@ -66,6 +78,11 @@ func (t *translation) Event(data []byte) ([][]byte, error) {
 	default:
 		return t.release(t.inside(kind, event, data)), nil
 	}
+}
+
+// about are the kinds of events that tell of the response as a whole.
+var about = map[string]bool{
+	"response.created": true, "response.queued": true, "response.in_progress": true, "response.completed": true, "response.incomplete": true,
 }
 
 // release returns chunks with those before them that were held back.
@@ -225,11 +242,11 @@ func (t *translation) thought(piece string, data []byte) [][]byte {
 // finished takes an item that is complete.
 func (t *translation) finished(event gjson.Result, data []byte) [][]byte {
 	p, item := t.at(event), event.Get("item")
-	if p.done {
+	if p.done || !item.IsObject() {
 		return nil
 	}
 	p.done = true
-	t.items = append(t.items, []byte(item.Raw))
+	t.items[event.Get("output_index").Int()] = []byte(item.Raw)
 	if !isCall(item) {
 		return append(t.missed(p, event, item), t.pass(data)...)
 	}
@@ -280,7 +297,7 @@ func (t *translation) end(event gjson.Result, data []byte) [][]byte {
 	response := event.Get("response")
 	var chunks [][]byte
 	for i, item := range response.Get("output").Array() {
-		if p := t.places[int64(i)]; p != nil && p.done {
+		if p := t.places[int64(i)]; p != nil && p.done || !item.IsObject() {
 			continue
 		}
 		chunks = append(chunks, t.late(i, item)...)
