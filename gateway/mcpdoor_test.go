@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +20,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"pointsman/approvals"
+	"pointsman/gateway/journal"
 	"pointsman/gateway/mcpapi"
 )
 
@@ -72,10 +75,11 @@ func textOf(t *testing.T, result *mcp.CallToolResult) string {
 	return text.Text
 }
 
-// TestMCPClientsAtOnce has ten clients over streams and one over HTTP make calls
-// at once, half of them risky. Each decision must reach its own call: a call is
-// denied, with its own path as the reason, when its path says so.
-func TestMCPClientsAtOnce(t *testing.T) {
+// TestOneDesk has ten clients over streams, one over HTTP, and four sessions of
+// Copilot's hooks make 200 calls at once, half of them risky. Each decision must
+// reach its own call: a call is denied, with its own path as the reason, when its
+// path says so.
+func TestOneDesk(t *testing.T) {
 	d := newDesk(t, "", nil)
 	deciding, stop := context.WithCancel(t.Context())
 	var work sync.WaitGroup
@@ -93,15 +97,93 @@ func TestMCPClientsAtOnce(t *testing.T) {
 	}
 	var calls sync.WaitGroup
 	for i, session := range sessions {
+		many := 14
+		if session == web {
+			many = 20
+		}
 		calls.Go(func() {
-			for n := range 19 {
+			for n := range many {
 				if err := oneCall(t.Context(), session, i, n); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
+	for i := range 4 {
+		calls.Go(func() {
+			for n := range 10 {
+				if err := d.oneHook(t.Context(), i, n); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
 	calls.Wait()
+	if left := d.Desk().Pending(); len(left) > 0 {
+		t.Errorf("%d requests still wait", len(left))
+	}
+	d.count(t, 200, map[string]int{"read": 100, "desk ok": 57, "desk denied": 43})
+}
+
+// count checks what the record says of n calls: how many were reads, and how the
+// others ended, by whose word.
+func (d *desk) count(t *testing.T, n int, want map[string]int) {
+	t.Helper()
+	reader, err := journal.OpenReader(filepath.Join(filepath.Dir(d.configPath), "state", "journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	var rows []journal.Call
+	d.await(t, "the ends of all calls in the record", func() bool {
+		rows = nil
+		for call, err := range reader.Calls(t.Context(), journal.Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows = append(rows, call)
+		}
+		return len(rows) == n && !slices.ContainsFunc(rows, func(c journal.Call) bool { return c.Outcome == "" })
+	})
+	got := map[string]int{}
+	for _, call := range rows {
+		if !call.Risky {
+			got["read"]++
+			continue
+		}
+		got[call.Approver+" "+string(call.Outcome)]++
+		denied := strings.Contains(string(call.Arguments), "deny-")
+		if denied != (call.Outcome == journal.Denied) || call.Approved == nil || *call.Approved == denied {
+			t.Errorf("the record says %s of %s", call.Outcome, call.Arguments)
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("the record has %v, not %v", got, want)
+	}
+}
+
+// oneHook puts a command of Copilot's to the desk, as oneCall does a call.
+func (d *desk) oneHook(ctx context.Context, i, n int) error {
+	name, command := fmt.Sprintf("hook-%d-%d.txt", i, n), "ls"
+	if n%2 == 1 {
+		if n%4 == 3 {
+			name = "deny-" + name
+		}
+		command = "touch " + name
+	}
+	session := fmt.Sprint("copilot-", i)
+	v := d.bash(ctx, session, command, "")
+	if n%4 == 3 {
+		if v.Allow || v.Reason != "not "+name {
+			return fmt.Errorf("the denied hook of %s got %+v", name, v)
+		}
+		return nil
+	}
+	if !v.Allow {
+		return fmt.Errorf("the hook of %s got %+v", name, v)
+	}
+	d.bash(ctx, session, command, `,"toolResult":{"resultType":"success","textResultForLlm":""}`)
+	return nil
 }
 
 // oneCall makes a call, risky when n is odd, to be denied when it is 3 modulo 4.
@@ -135,7 +217,8 @@ func (d *desk) decideAll(ctx context.Context) {
 	for {
 		for _, req := range d.Desk().Pending() {
 			decision := approvals.Decision{Outcome: approvals.Allowed}
-			if path := gjson.GetBytes(req.Arguments, "path").Str; strings.HasPrefix(path, "deny-") {
+			path := gjson.GetBytes(req.Arguments, "path").Str + strings.TrimPrefix(gjson.GetBytes(req.Arguments, "command").Str, "touch ")
+			if strings.HasPrefix(path, "deny-") {
 				decision = approvals.Decision{Outcome: approvals.Denied, Reason: "not " + path}
 			}
 			d.Desk().Resolve(req.ID, decision)

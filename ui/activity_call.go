@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"strings"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -57,6 +58,16 @@ func (v *callView) load(c model.Call) {
 	}
 	ctx, cancel := context.WithCancel(v.of.screen.ctx)
 	v.cancel = cancel
+	v.fetch(ctx, c, lateTries)
+}
+
+// The end of a call is told before it is on disk: lateTries is how often it is
+// looked for again, and lateWait how long after.
+const lateTries, lateWait = 5, 100 * time.Millisecond
+
+// fetch reads what the journal has of a call, again while it has not the end that
+// was told.
+func (v *callView) fetch(ctx context.Context, c model.Call, tries int) {
 	journalPage(ctx, v.of.screen.ui, func(ctx context.Context, r *journal.Reader) (keptCall, error) {
 		rows, err := all(r.Calls(ctx, journal.Filter{Call: c.ID}))
 		if err != nil || len(rows) == 0 {
@@ -65,8 +76,11 @@ func (v *callView) load(c model.Call) {
 		result, err := r.Result(ctx, c.ID)
 		return keptCall{rows[0], true, result}, err
 	}, func(kept keptCall, err error) {
-		cancel()
 		v.show(c, kept, err)
+		if late := c.State.Ended() && kept.call.Outcome == ""; late && err == nil && tries > 0 {
+			again := time.AfterFunc(lateWait, func() { v.of.screen.post(ctx, func() { v.fetch(ctx, c, tries-1) }) })
+			context.AfterFunc(ctx, func() { again.Stop() })
+		}
 	})
 }
 

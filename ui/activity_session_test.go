@@ -159,6 +159,31 @@ func findRow(rows []model.Row, id string) (model.Row, bool) {
 	return model.Row{}, false
 }
 
+// TestActivityShowsALateEnd: the end of a call is told before it is on disk, and
+// shown when it is.
+func TestActivityShowsALateEnd(t *testing.T) {
+	b, s, r := newSessionBench(t, theme.Light, oneSession, 8)
+	j, err := journal.Open(b.ui.journal.path, journal.Options{Redact: func(s string) string { return s }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if err := j.Begin(t.Context(), journal.Call{ID: "late", Session: oneSession, Time: noon, Tool: "bash"}); err != nil {
+		t.Fatal(err)
+	}
+	event := loop.Event{Kind: loop.CallRequested, Session: oneSession, Door: "mcp", Record: "late", Tool: "late_tool", Time: noon}
+	r.events <- event
+	b.until("it is there", func() bool { return len(s.view.rows) == 9 })
+	s.view.timeline.Select(8)
+	event.Kind, event.Outcome = loop.CallFinished, "failed"
+	r.events <- event
+	b.until("its end is told", func() bool { return strings.Contains(text(s.view.detail.root), "Failed") })
+	if err := j.Finish(t.Context(), "late", journal.End{Outcome: journal.Failed, Error: "it hung up"}); err != nil {
+		t.Fatal(err)
+	}
+	b.until("its end is shown", func() bool { return strings.Contains(s.view.detail.text, "it hung up") })
+}
+
 // TestActivityShowsATurn: what a turn was stands where a call's arguments do.
 func TestActivityShowsATurn(t *testing.T) {
 	_, s, _ := newSessionBench(t, theme.Light, oneSession, 8)
