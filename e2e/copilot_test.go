@@ -26,13 +26,13 @@ func copilots() []copilot {
 		{"cli", viaCLI("completions")},
 		{"cli, responses", viaCLI("responses")},
 		{"sdk", func(t *testing.T, p *pointsman, prompts ...string) []string {
-			return viaCopilotSDK(t, p, true, "completions", prompts)
+			return viaCopilotSDK(t, p, session{streaming: true, wire: "completions"}, prompts)
 		}},
 		{"sdk, responses, not streamed", func(t *testing.T, p *pointsman, prompts ...string) []string {
-			return viaCopilotSDK(t, p, false, "responses", prompts)
+			return viaCopilotSDK(t, p, session{wire: "responses"}, prompts)
 		}},
 		{"sdk, not streamed", func(t *testing.T, p *pointsman, prompts ...string) []string {
-			return viaCopilotSDK(t, p, false, "completions", prompts)
+			return viaCopilotSDK(t, p, session{wire: "completions"}, prompts)
 		}},
 	}
 }
@@ -82,12 +82,20 @@ func askCLI(t *testing.T, p *pointsman, env []string, prompt string, more ...str
 	return strings.TrimSpace(runCopilot(t, nil, copilotProgram(t), args, env))
 }
 
-func viaCopilotSDK(t *testing.T, p *pointsman, streaming bool, wire string, prompts []string) []string {
+// session is how the SDK is used.
+type session struct {
+	streaming bool
+	wire      string         // completions or responses
+	servers   map[string]any // MCP servers, as the SDK takes them; nil: none
+}
+
+func viaCopilotSDK(t *testing.T, p *pointsman, s session, prompts []string) []string {
 	t.Helper()
 	folder := filepath.Dir(filepath.Dir(filepath.Dir(copilotFile(t, "copilot-sdk"))))
 	home := t.TempDir()
 	input, err := json.Marshal(map[string]any{
-		"baseURL": p.url + "/v1", "apiKey": key, "model": "scripted/test", "home": home, "work": p.folder, "streaming": streaming, "wire": wire, "prompts": prompts,
+		"baseURL": p.url + "/v1", "apiKey": key, "model": "scripted/test", "home": home, "work": p.folder, "prompts": prompts,
+		"streaming": s.streaming, "wire": s.wire, "mcpServers": s.servers,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -283,6 +283,34 @@ func TestHookKilled(t *testing.T) {
 	}
 }
 
+// TestHookOrphaned: when only the program is killed that has started a hook, the
+// hook, whose input and output live on, withdraws its request and denies.
+func TestHookOrphaned(t *testing.T) {
+	t.Parallel()
+	p := serve(t, setup{extra: "approvals: {control: true}\n"})
+	hook := p.command(t.Context(), "hook", "copilot", "preToolUse")
+	parent := p.command(t.Context())
+	parent.Path, parent.Args = "/bin/sh", append([]string{"sh", "-c", `"$@"; :`, "sh"}, hook.Args...)
+	parent.Stdin = strings.NewReader(p.bash("touch made.txt"))
+	var out bytes.Buffer
+	parent.Stdout, parent.Stderr, parent.WaitDelay = &out, &out, patience
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	asked := p.pending(t, 1)[0]
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait() // until the hook has closed its output, too
+	contains(t, "the hook's answer", out.String(), `"permissionDecision":"deny"`)
+	contains(t, "the hook's answer", out.String(), "has gone")
+	p.pending(t, 0)
+	if counted, err := p.control.Answer(t.Context(), asked.ID, approvals.Decision{Outcome: approvals.Allowed}); err == nil && counted {
+		t.Error("a request that was withdrawn can be allowed")
+	}
+	await(t, "the end of the row", func() bool { return p.row(t).Get("outcome").String() == "withdrawn" })
+}
+
 // signalHooks signals the hook's process that waits.
 func signalHooks(t *testing.T, h *hooked, signal syscall.Signal) {
 	t.Helper()

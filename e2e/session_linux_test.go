@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,23 @@ const sessionPatience = 3 * time.Minute
 // it does not, it runs the test again in one, and passes on what came of it.
 func inSession(t *testing.T, env ...string) bool {
 	t.Helper()
+	return inSessionOf(t, nil, env...)
+}
+
+// cutOff is inSession for a test whose programs reach nothing but each other: it
+// has a network of its own, where loopback is all there is.
+func cutOff(t *testing.T) bool {
+	t.Helper()
+	own := []string{"unshare", "--map-root-user", "--net", "sh", "-ec", `ip link set lo up; exec "$@"`, "sh"}
+	if out, err := exec.CommandContext(t.Context(), own[0], append(own[1:], "true")...).CombinedOutput(); err != nil && os.Getenv(sessionVariable) == "" {
+		t.Skipf("there can be no network that has only loopback: %v: %s", err, out)
+	}
+	return inSessionOf(t, own)
+}
+
+// inSessionOf has the session be started by another command.
+func inSessionOf(t *testing.T, by []string, env ...string) bool {
+	t.Helper()
 	if os.Getenv(sessionVariable) == t.Name() {
 		return true
 	}
@@ -32,7 +50,8 @@ func inSession(t *testing.T, env ...string) bool {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), sessionPatience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "../scripts/session.sh", os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	command := append(slices.Clone(by), "../scripts/session.sh", os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Env = append(append(os.Environ(), sessionVariable+"="+t.Name()), env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second

@@ -1,7 +1,7 @@
 // Sends prompts to an OpenAI-compatible endpoint through the Copilot SDK, offline.
 // usage: node copilot.mjs FOLDER-WITH-NODE_MODULES < job
-// job: {baseURL, apiKey, model, home, work, streaming, wire, prompts}; the answers are
-// printed as a JSON list.
+// job: {baseURL, apiKey, model, home, work, streaming, wire, mcpServers, prompts}; the
+// answers are printed as a JSON list.
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
@@ -20,6 +20,7 @@ try {
   const session = await client.createSession({
     model: job.model,
     streaming: job.streaming,
+    mcpServers: job.mcpServers ?? undefined,
     provider: { type: 'openai', baseUrl: job.baseURL, apiKey: job.apiKey, wireApi: job.wire },
     onPermissionRequest: approveAll,
   });
