@@ -39,6 +39,13 @@ var litellmPrefixes = union(set(knownProviders...), set(
 	"sagemaker", "sagemaker_chat", "snowflake", "oci", "lambda_ai", "hyperbolic", "inception", "minimax", "v0", "vercel_ai_gateway", "baseten", "featherless_ai", "docker_model_runner",
 ))
 
+// ownAPI are those of litellmPrefixes that LiteLLM reaches by an API of their own:
+// without an OpenAI-compatible one in front of them nothing can be asked there.
+var ownAPI = set(
+	"bedrock", "sagemaker", "sagemaker_chat", "vertex_ai", "vertex_ai_beta", "cohere", "cohere_chat", "replicate", "huggingface", "watsonx", "oci",
+	"snowflake", "cloudflare", "ai21", "jina_ai", "infinity", "text-completion-openai", "text-completion-codestral", "github_copilot",
+)
+
 // IsProviderPrefix reports whether LiteLLM knows a provider by that prefix of a
 // model's name.
 func IsProviderPrefix(name string) bool { return litellmPrefixes[name] }

@@ -37,7 +37,11 @@ func (v *validator) deploymentModel(c *Config, path string, p LiteLLMParams) {
 		v.faultAt(at, path, "a deployment needs litellm_params.model, such as openai/gpt-6-sol")
 	case !has || base != "" || configured || knownAddress(prefix) || isWholeRef(p.Model):
 	case litellmPrefixes[prefix]:
-		v.fault(at, "models of %q need an api_base: the address of an OpenAI-compatible API that has them", prefix)
+		fault := v.fault(at, "models of %q need an api_base: the address of an OpenAI-compatible API that has them", prefix)
+		if ownAPI[prefix] && len(c.Capabilities) == 0 { // a file of LiteLLM's, whose other deployments work
+			fault.Message += "; this deployment is left out"
+			fault.Warning = true
+		}
 	default:
 		fault := v.fault(at, "provider %q is unknown and there is no api_base", prefix)
 		fault.Nearest = Nearest(prefix, knownProviders)

@@ -50,7 +50,7 @@ func TestCheckFaults(t *testing.T) {
 		{"unknown default provider", "default_provider: opnai\n", 1, "default_provider", []string{`"openai"`}},
 		{"unknown prefix", "model_list:\n  - model_name: a\n    litellm_params: {model: opnai/x}\n", 3, "model_list[0].litellm_params.model", []string{"api_base", `"openai"`}},
 		{"deployment without a model", "model_list:\n  - model_name: a\n", 2, "model_list[0].litellm_params.model", []string{"litellm_params.model"}},
-		{"prefix without an address", "model_list:\n  - model_name: a\n    litellm_params: {model: bedrock/x}\n", 3, "model_list[0].litellm_params.model", []string{"api_base"}},
+		{"prefix without an address", "capabilities: {a: x}\nmodel_list:\n  - model_name: a\n    litellm_params: {model: bedrock/x}\n", 4, "model_list[0].litellm_params.model", []string{"api_base"}},
 		{"prefix of one's own address", "model_list:\n  - model_name: a\n    litellm_params: {model: hosted_vllm/x}\n", 3, "model_list[0].litellm_params.model", []string{"api_base"}},
 		{"undeclared capability", "capabilities: {coding: x}\nmodel_list:\n- {model_name: coding, litellm_params: {model: openai/x}}\n- {model_name: codin, litellm_params: {model: openai/x}}\n", 4, "model_list[1].model_name", []string{"not under capabilities", `"coding"`}},
 		{"capability without deployment", "model_list: [{model_name: coding, litellm_params: {model: openai/x}}]\ncapabilities:\n  coding: x\n  fast: y\n", 4, "capabilities.fast", []string{"no deployment", "model_name: fast"}},
@@ -178,7 +178,7 @@ func TestCheckWarnings(t *testing.T) {
 }
 
 func TestCheckPastedFiles(t *testing.T) {
-	for file, warnings := range map[string]int{"full.yaml": 0, "litellm.yaml": 1} {
+	for file, warnings := range map[string]int{"full.yaml": 0, "litellm.yaml": 1, "litellm-mixed.yaml": 3} {
 		problems := config.Check(filepath.Join("testdata", file))
 		if err := config.Faults(problems); err != nil {
 			t.Errorf("%s: %v", file, err)

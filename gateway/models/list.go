@@ -35,7 +35,7 @@ func (r *Router) List() []Info {
 		}
 	}
 	for _, d := range r.cfg.ModelList {
-		if strings.Contains(d.ModelName, "*") { // a pattern, which names no model
+		if strings.Contains(d.ModelName, "*") || r.groups[d.ModelName] == nil { // a pattern, which names no model; or nobody serves it
 			continue
 		}
 		add(r.groupInfo(d.ModelName))

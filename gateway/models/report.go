@@ -45,7 +45,9 @@ func (r *Router) Health() []DeploymentHealth {
 		}
 	}
 	for _, entry := range r.cfg.ModelList {
-		add(r.groups[entry.ModelName])
+		if g := r.groups[entry.ModelName]; g != nil {
+			add(g)
+		}
 	}
 	if g, err := r.group(r.cfg.DefaultModel); err == nil {
 		add(g)

@@ -2,6 +2,7 @@ package models
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -79,6 +80,10 @@ func (r *Router) addGroups() error {
 	var order []string
 	for _, entry := range r.cfg.ModelList {
 		d, err := r.fromModelList(entry)
+		if e := (*Error)(nil); errors.As(err, &e) && e.Code == NoDeployment {
+			r.unserved[entry.ModelName] = e
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("model_list: %q: %w", entry.ModelName, err)
 		}
@@ -96,6 +101,7 @@ func (r *Router) addGroups() error {
 		members[d.Group] = append(members[d.Group], d)
 	}
 	for _, name := range order {
+		delete(r.unserved, name) // the others serve it
 		r.groups[name] = newGroup(name, members[name]...)
 		if strings.Contains(name, "*") {
 			r.patterns = append(r.patterns, r.groups[name])
@@ -178,6 +184,9 @@ func (r *Router) group(name string) (*Group, error) {
 	name = r.unaliased(name)
 	if g, ok := r.groups[name]; ok && !strings.Contains(name, "*") {
 		return g, nil
+	}
+	if e, ok := r.unserved[name]; ok {
+		return nil, e
 	}
 	if name != DemoProvider {
 		for _, pattern := range r.patterns {

@@ -49,6 +49,7 @@ type Router struct {
 	events    eventPool
 	policy    policy
 	groups    map[string]*Group // of model_list
+	unserved  map[string]*Error // names of model_list whose deployments have no address, and why
 	patterns  []*Group          // … whose name holds a "*", the most exact first
 	detours   [detours]map[string][]string
 	healths   healths
@@ -84,7 +85,7 @@ func NewRouter(cfg *config.Config, opts Options) (*Router, error) {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	r := &Router{
-		cfg: cfg, catalogue: catalogue, opts: opts, discovered: map[string]string{}, groups: map[string]*Group{},
+		cfg: cfg, catalogue: catalogue, opts: opts, discovered: map[string]string{}, groups: map[string]*Group{}, unserved: map[string]*Error{},
 		policy: policy{allowedFails: cfg.RouterSettings.AllowedFails, cooldown: seconds(cfg.RouterSettings.CooldownTime)},
 	}
 	if opts.Demo != nil {
