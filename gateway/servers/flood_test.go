@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"pointsman/gateway/servers"
 )
@@ -23,6 +24,10 @@ type flood struct {
 	said              string // why the last one was refused
 }
 
+// flooded is how long a fake server does not read after a flood: as long as it takes
+// to see what it has asked.
+const flooded = 200 * time.Millisecond
+
 func (f *fake) flood(req request) {
 	f.flooding = &flood{call: req}
 	if err := json.Unmarshal(req.Params.Arguments, f.flooding); err != nil {
@@ -31,6 +36,8 @@ func (f *fake) flood(req request) {
 	for i := range f.flooding.N {
 		fmt.Fprintf(f.out, `{"jsonrpc":"2.0","id":"f%d","method":%q,"params":%s}`+"\n", i, f.flooding.Method, f.flooding.Params)
 	}
+	f.out.Flush()
+	time.Sleep(flooded)
 }
 
 // ebb counts an answer. The call is answered with how many were refused, and why.
