@@ -134,6 +134,9 @@ func (r *reply) respondStream() bool {
 		}
 		send("response.output_item.added", map[string]any{"output_index": i, "item": begun})
 		if item["type"] == "message" {
+			send("response.content_part.added", map[string]any{
+				"output_index": i, "item_id": item["id"], "content_index": 0, "part": map[string]any{"type": "output_text", "text": "", "annotations": []any{}},
+			})
 			for _, token := range tokens(r.say) {
 				send("response.output_text.delta", map[string]any{"output_index": i, "item_id": item["id"], "content_index": 0, "delta": token})
 				if r.hold {

@@ -58,6 +58,17 @@ func sdks() map[string]sdk { return map[string]sdk{"node": viaNode, "go": viaGo}
 
 func viaNode(ctx context.Context, t *testing.T, j job) outcome {
 	t.Helper()
+	var o outcome
+	if !runNode(ctx, t, "openai.mjs", j, &o) {
+		return outcome{Error: &sdkError{Name: "gone", Message: ctx.Err().Error()}}
+	}
+	return o
+}
+
+// runNode has a script do a job with the SDK for Node, and reads what it prints. It
+// reports whether ctx lasted so long.
+func runNode(ctx context.Context, t *testing.T, script string, j job, printed any) bool {
+	t.Helper()
 	folder := filepath.Dir(filepath.Dir(npm(t, "openai")))
 	input, err := json.Marshal(j)
 	if err != nil {
@@ -65,23 +76,22 @@ func viaNode(ctx context.Context, t *testing.T, j job) outcome {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", filepath.Join("testdata", "openai.mjs"), folder)
+	cmd := exec.CommandContext(ctx, "node", filepath.Join("testdata", script), folder)
 	cmd.Stdin = bytes.NewReader(input)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	reply, err := cmd.Output()
 	if ctx.Err() != nil {
-		return outcome{Error: &sdkError{Name: "gone", Message: ctx.Err().Error()}}
+		return false
 	}
 	if err != nil {
 		t.Fatalf("the SDK for Node: %v\n%s", err, stderr.String())
 	}
-	var o outcome
-	if err := json.Unmarshal(reply, &o); err != nil {
+	if err := json.Unmarshal(reply, printed); err != nil {
 		t.Fatalf("the SDK for Node printed %q: %v", reply, err)
 	}
-	return o
+	return true
 }
 
 func viaGo(ctx context.Context, t *testing.T, j job) outcome {
