@@ -72,15 +72,16 @@ type Options struct {
 
 // Handler serves the door. It is safe for concurrent use.
 type Handler struct {
-	opts Options
-	mux  *http.ServeMux
+	opts      Options
+	mux       *http.ServeMux
+	endpoints []string // at which models answer
 }
 
 // New returns the door's handler.
 func New(opts Options) *Handler {
 	opts.Door = cmp.Or(opts.Door, "http")
 	h := newHandler(opts)
-	h.handle("/v1/responses", http.MethodPost, h.responses)
+	h.answers("/v1/responses", h.responses)
 	h.handle("/v1/status", http.MethodGet, h.status)
 	if opts.Diagnostics != nil {
 		h.handle("/v1/diagnostics", http.MethodGet, h.diagnostics)
@@ -109,13 +110,19 @@ func newHandler(opts Options) *Handler {
 	h.handle("/health", http.MethodGet, h.health)
 	h.handle("/v1/models", http.MethodGet, h.models)
 	h.handle("/v1/models/{id...}", http.MethodGet, h.model)
-	h.handle("/v1/chat/completions", http.MethodPost, h.chat)
+	h.answers("/v1/chat/completions", h.chat)
 	h.mux.HandleFunc("/", nothing)
 	return h
 }
 
 func nothing(w http.ResponseWriter, r *http.Request) {
 	refuse(w, r, &models.Error{Code: models.InvalidRequest, Status: http.StatusNotFound, Message: fmt.Sprintf("there is nothing at %s", r.URL.Path)})
+}
+
+// answers serves a path at which models answer.
+func (h *Handler) answers(path string, serve http.HandlerFunc) {
+	h.endpoints = append(h.endpoints, path)
+	h.handle(path, http.MethodPost, serve)
 }
 
 // handle serves one method of a path, and says which one to anybody else.
@@ -215,12 +222,13 @@ type modelMetadata struct {
 	MaxOutput       *int64   `json:"max_output"`
 	ReasoningEffort *string  `json:"reasoning_effort"`
 	Aliases         []string `json:"aliases"`
+	Endpoints       []string `json:"endpoints"` // of this door, where it answers
 }
 
 func (h *Handler) object(info models.Info) modelObject {
 	meta := modelMetadata{
 		Label: info.Label, Tier: info.Tier, ContextWindow: info.ContextWindow, MaxOutput: info.MaxOutput,
-		Aliases: append([]string{}, info.Aliases...),
+		Aliases: append([]string{}, info.Aliases...), Endpoints: h.endpoints,
 	}
 	if meta.Label == "" {
 		meta.Label = info.ID

@@ -172,7 +172,7 @@ func (r *run) nextRound(t *turn, note string) {
 	if t.text() != "" && r.req.Stream == nil {
 		r.report.EarlierText = append(r.report.EarlierText, t.text())
 	}
-	r.said = r.said || t.text() != ""
+	r.said = r.said || t.text() != "" && !r.parted(t)
 	if r.report.Stopped == "" && r.toolRounds >= r.settings.MaxRounds {
 		r.report.Stopped = "rounds"
 		note = joinNotes(note, fmt.Sprintf("The limit of %d rounds of tool calls is reached. No further tool can be called: answer now with what you have, and say what is missing.", r.settings.MaxRounds))
@@ -192,6 +192,10 @@ func (r *run) nextRound(t *turn, note string) {
 		r.body.SetString("tool_choice", "auto")
 	}
 }
+
+// parted reports whether a turn's text is an item of its own for the caller, which
+// needs no empty line after it.
+func (r *run) parted(t *turn) bool { return r.req.Route.Responses && len(t.items) > 0 }
 
 // withNote adds a note of ours to a tool message: the one place for it that
 // every provider accepts.

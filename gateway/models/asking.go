@@ -291,7 +291,7 @@ func (a *asking) send(d *Deployment, responses bool, limit time.Duration) (*Repl
 	case responses:
 		d.addDefaults(body, a.router.cfg.ReasoningEffort)
 		body.SetString("model", d.Model)
-		a.router.opts.Responses.Request(body)
+		notices = a.router.opts.Responses.Request(body)
 		exchange.dialect, exchange.keep = a.router.opts.Responses, a.route.Responses
 	case a.route.Responses:
 		notices = a.router.opts.Responses.Chat(d, body)

@@ -13,6 +13,7 @@ type offer int
 const (
 	offerUnknown offer = iota
 	offered            // it has answered there, or is known to
+	offeredAlone       // … and is not to be asked for chat completions
 	notOffered         // there is nothing there
 )
 
@@ -53,19 +54,17 @@ func (a *asking) wantsResponses(d *Deployment) bool {
 	switch {
 	case a.router.opts.Responses == nil, known == notOffered:
 		return false
-	case a.route.Responses:
+	case a.route.Responses, known == offeredAlone:
 		return true
-	case a.router.cfg.Quirks.ResponsesBridge != "auto", !hasTools(a.body):
+	case a.router.cfg.Quirks.ResponsesBridge != "auto", !hasTools(a.body), known != offered && !gpt6(d.Model):
 		return false
 	}
 	body := a.body.Clone()
 	d.addDefaults(body, a.router.cfg.ReasoningEffort)
 	effort := body.Get("reasoning_effort").String()
 	wanted := effort != "" && effort != "none"
-	if known == offered {
-		wanted = wanted || effort == "" && gpt6(d.Model)
-	} else {
-		wanted = wanted && gpt6(d.Model)
+	if known == offered && effort == "" {
+		wanted = gpt6(d.Model)
 	}
 	return wanted && a.router.opts.Responses.Expressible(body)
 }
@@ -75,7 +74,7 @@ func (d *Deployment) offersResponses() offer {
 	switch learned := d.health.learned(); {
 	case d.azure, d.Provider == DemoProvider, d.isDeepSeek():
 		return notOffered
-	case learned != offerUnknown:
+	case learned == notOffered, d.offers == offerUnknown:
 		return learned
 	default:
 		return d.offers

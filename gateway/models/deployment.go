@@ -113,6 +113,7 @@ func (r *Router) fromModelList(entry config.Deployment) (*Deployment, error) {
 	if provider == "azure" {
 		d.asAzure(p.APIVersion)
 	}
+	d.asLiteLLMSays(entry.ModelInfo)
 	d.describedBy(r.catalogue.Find(model))
 	if n := maxInput(entry.ModelInfo); n > 0 {
 		d.window = n
@@ -176,6 +177,18 @@ func (d *Deployment) asAzure(version string) {
 	}
 	if d.azure && version != "" {
 		d.query = "?api-version=" + url.QueryEscape(version)
+	}
+}
+
+// asLiteLLMSays has a model asked by the Responses API alone that LiteLLM's
+// configuration says this of: by its name, or by its mode.
+func (d *Deployment) asLiteLLMSays(info map[string]any) {
+	name, named := strings.CutPrefix(d.Model, "responses/")
+	if named {
+		d.Model = name
+	}
+	if named || info["mode"] == "responses" {
+		d.offers = offeredAlone
 	}
 }
 

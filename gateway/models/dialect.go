@@ -28,8 +28,9 @@ type Dialect interface {
 	// that a chat completion's request asks for.
 	Expressible(b *Body) bool
 	// Request makes a chat completion's request, or what a caller of the
-	// Responses API has sent, one that a provider of the Responses API takes.
-	Request(b *Body)
+	// Responses API has sent, one that a provider of the Responses API takes. It
+	// returns what had to be left out, in sentences.
+	Request(b *Body) (notices []string)
 	// Chat makes what a caller of the Responses API has sent a request that the
 	// deployment takes for a chat completion. It returns what had to be left
 	// out, in sentences.

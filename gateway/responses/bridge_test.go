@@ -197,3 +197,65 @@ func TestBridgeUsed(t *testing.T) {
 		})
 	}
 }
+
+// TestAskedByItAlone has models that LiteLLM's configuration has asked by the
+// Responses API, whatever the request.
+func TestAskedByItAlone(t *testing.T) {
+	for name, entry := range map[string]config.Deployment{
+		"by its name": {LiteLLMParams: config.LiteLLMParams{Model: "openai/responses/other"}},
+		"by its mode": {LiteLLMParams: config.LiteLLMParams{Model: "openai/other"}, ModelInfo: map[string]any{"mode": "responses"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProvider(t, []string{responsesPath}, answer(responsesPath, false, says("Yes.")))
+			d := newDoor(t, p, func(cfg *config.Config) {
+				cfg.Quirks.ResponsesBridge = "off"
+				entry.ModelName, entry.LiteLLMParams.APIBase = "alone", p.URL+"/v1"
+				cfg.ModelList = []config.Deployment{entry}
+			})
+			status, reply := d.post(t, "/v1/chat/completions", `{"model":"alone","messages":[{"role":"user","content":"?"}],"stop":["x"]}`)
+			if text, _, last := chatAnswer(t, false, reply); status != 200 || text != "Yes." || !strings.Contains(last.Get("x_gateway.notices").Raw, "stop was not sent") {
+				t.Fatalf("status %d: %s", status, reply)
+			}
+			if got := p.got(); len(got) != 1 || got[0].path != responsesPath || got[0].body.Get("model").String() != "other" || got[0].body.Get("stop").Exists() {
+				t.Errorf("the provider got %v", got)
+			}
+		})
+	}
+}
+
+// TestFallback has one run answered by a provider of each kind: what the first has
+// sealed stays away from the second, and the caller sees one response.
+func TestFallback(t *testing.T) {
+	for _, stream := range []bool{false, true} {
+		t.Run(fmt.Sprintf("stream=%v", stream), func(t *testing.T) {
+			broken := `{"object":"response","status":"failed","error":{"code":"server_error","message":"it broke"},"output":[]}`
+			if stream {
+				broken = `{"type":"response.failed","response":` + broken + `}`
+			}
+			native := newProvider(t, []string{responsesPath}, answer(responsesPath, stream, thinks("one"), says("I look."), calls_("a", "time__now", "{}")), broken)
+			chat := newProvider(t, []string{chatPath}, answer(chatPath, stream, says("It is noon.")))
+			d := newDoor(t, native, func(cfg *config.Config) {
+				for name, p := range map[string]*provider{"native": native, "chat": chat} {
+					cfg.ModelList = append(cfg.ModelList, config.Deployment{ModelName: name, LiteLLMParams: config.LiteLLMParams{Model: "openai/m", APIBase: p.URL + "/v1"}})
+				}
+				cfg.RouterSettings.Fallbacks = []map[string][]string{{"native": {"chat"}}}
+			})
+			status, reply := d.post(t, "/v1/responses", fmt.Sprintf(`{"model":"native","stream":%v,"input":"What time is it?"}`, stream))
+			if status != 200 {
+				t.Fatalf("status %d: %s", status, reply)
+			}
+			response, want := gjson.ParseBytes(reply), "message:It is noon."
+			if stream {
+				response, want = checkStream(t, readEvents(t, reply)), "reasoning:one message:I look. message:It is noon."
+			}
+			if got := outline(response.Get("output")); got != want {
+				t.Errorf("the output is %q, want %q", got, want)
+			}
+			got := chat.got()
+			last := got[len(got)-1].body
+			if strings.Contains(last.Raw, "sealed") || strings.Contains(last.Raw, "x_pointsman") || fmt.Sprint(last.Get("messages.#.role")) != `["user","assistant","tool"]` {
+				t.Errorf("the second provider got %s", last.Raw)
+			}
+		})
+	}
+}

@@ -1,6 +1,8 @@
 package responses
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -21,17 +23,25 @@ var chatAlone = map[string][]string{
 
 // Expressible reports whether the Responses API has a place for everything that
 // a chat completion's request asks for; see models.Dialect.
-func (Dialect) Expressible(b *models.Body) bool {
-	for key, idle := range chatAlone {
-		if value := b.Get(key); value.Exists() && value.Type != gjson.Null && !slices.Contains(idle, value.Raw) {
-			return false
+func (Dialect) Expressible(b *models.Body) bool { return len(inexpressible(b)) == 0 }
+
+// inexpressible returns the fields that the Responses API has no place for, of
+// those that ask for something.
+func inexpressible(b *models.Body) []string {
+	var keys []string
+	for _, key := range slices.Sorted(maps.Keys(chatAlone)) {
+		if value := b.Get(key); value.Exists() && value.Type != gjson.Null && !slices.Contains(chatAlone[key], value.Raw) {
+			keys = append(keys, key)
 		}
 	}
-	return true
+	return keys
 }
 
 // Request makes a request one of the Responses API; see models.Dialect.
-func (Dialect) Request(b *models.Body) {
+func (Dialect) Request(b *models.Body) (notices []string) {
+	for _, key := range inexpressible(b) {
+		notices = append(notices, fmt.Sprintf("%s was not sent: the Responses API, which this model is asked by, has no place for it", key))
+	}
 	for key := range chatAlone {
 		b.Delete(key)
 	}
@@ -59,16 +69,14 @@ func (Dialect) Request(b *models.Body) {
 	if reasons(b) {
 		includeReasoning(b)
 	}
+	return notices
 }
 
 // reasons reports whether reasoning is to be expected: its items are asked for
 // then, since nothing is stored. Models that do not reason refuse to be asked.
 func reasons(b *models.Body) bool {
-	effort := b.Get("reasoning.effort")
-	if b.Get("reasoning").IsObject() {
-		effort = b.Get("reasoning").Get("effort")
-	}
-	return b.Get("reasoning").IsObject() && effort.String() != "none" || models.Reasons(b.Get("model").String())
+	reasoning := b.Get("reasoning")
+	return reasoning.IsObject() && reasoning.Get("effort").String() != "none" || models.Reasons(b.Get("model").String())
 }
 
 func includeReasoning(b *models.Body) {

@@ -22,6 +22,7 @@ type translation struct {
 	id, model string
 	created   int64
 	held      [][]byte // chunks of events that come before anything is done
+	begun     bool     // something is done
 	places    map[int64]*place
 	calls     int
 	said      bool             // some text has come
@@ -85,10 +86,12 @@ var about = map[string]bool{
 	"response.created": true, "response.queued": true, "response.in_progress": true, "response.completed": true, "response.incomplete": true,
 }
 
-// release returns chunks with those before them that were held back.
+// release returns chunks with those before them that were held back. An answer has
+// begun then, though what it begins with may be thoughts that nobody is told.
 func (t *translation) release(chunks [][]byte) [][]byte {
-	if len(chunks) == 0 || t.held == nil {
-		return chunks
+	if !t.begun {
+		t.begun = true
+		t.held = append(t.held, t.write([]byte(`{"role":"assistant","content":""}`), []byte("null"), nil))
 	}
 	all := append(t.held, chunks...)
 	t.held = nil
