@@ -29,6 +29,7 @@ var arrows = []struct {
 	{"pointsman/gateway/ask", []string{"pointsman/gateway/tools", "pointsman/gateway/servers", "pointsman/gateway/loop", "pointsman/gateway/httpapi", "pointsman/gateway/mcpapi", "pointsman/approvals"}, "a typed question needs no tools and knows no door"},
 	{"pointsman/gateway/ollama", []string{"pointsman/gateway/tools", "pointsman/gateway/servers", "pointsman/gateway/loop", "pointsman/approvals"}, "shapes on the wire need nobody who fills them"},
 	{"pointsman/gateway/marathon", []string{"pointsman/gateway/tools", "pointsman/gateway/servers", "pointsman/gateway/loop", "pointsman/gateway/httpapi", "pointsman/gateway/mcpapi", "pointsman/gateway/control"}, "a marathon asks without tools, and knows no door"},
+	{"pointsman/gateway/responses", []string{"pointsman/gateway/tools", "pointsman/gateway/servers", "pointsman/gateway/loop", "pointsman/gateway/httpapi", "pointsman/approvals"}, "a wire is translated without knowing who speaks it"},
 	{"pointsman/gateway/journal", []string{"pointsman/gateway/"}, "the record is kept for everybody"},
 	{"pointsman/gateway/calls", []string{"pointsman/gateway/models", "pointsman/gateway/loop"}, "a call takes the same gates from every door"},
 	{"pointsman/gateway/hooks/shell", []string{"pointsman/gateway", "pointsman/approvals"}, "what a command does is told from its text alone"},

@@ -304,7 +304,9 @@ type MCPDoor struct {
 
 // Quirks switches workarounds for providers.
 type Quirks struct {
-	ResponsesBridge string `yaml:"responses_bridge"` // auto | off
+	// ResponsesBridge is auto or off: whether turns of clients of chat completions
+	// go to a provider's Responses API when effort and tools need it.
+	ResponsesBridge string `yaml:"responses_bridge"`
 }
 
 // Ollama is the Ollama-compatible face.
