@@ -22,6 +22,8 @@ type activitySource struct {
 	events func(ctx context.Context, opened func(), each func(loop.Event)) error
 	runs   func(ctx context.Context) ([]loop.Active, error)
 	stop   func(ctx context.Context, run string) (bool, error)
+
+	marathons marathonSource
 }
 
 // activityScreen shows what programs do and did, by sessions.
@@ -45,6 +47,8 @@ type activityScreen struct {
 	view *sessionView
 	note *widget.Label
 	page *fyne.Container // the list and the session, or what stands for them
+
+	marathons *marathons
 }
 
 func newActivityScreen(u *UI) screen {
@@ -65,7 +69,7 @@ func newActivityScreen(u *UI) screen {
 			}
 		},
 		runs: u.client.Runs,
-		stop: u.client.StopRun,
+		stop: u.client.StopRun, marathons: u.marathonSource(),
 	}, time.Now)
 }
 
@@ -80,7 +84,8 @@ func (s *activityScreen) content() fyne.CanvasObject {
 	s.note = part.Muted("")
 	s.note.Hide()
 	s.page = container.NewStack()
-	return container.NewBorder(container.NewVBox(s.bar.head, s.bar.filters, s.note), nil, nil, nil, s.page)
+	s.marathons = newMarathons(s.ui, s.source.marathons, s.now)
+	return s.marathons.over(container.NewBorder(container.NewVBox(s.bar.head, s.bar.filters, s.note, s.marathons.strip), nil, nil, nil, s.page))
 }
 
 // enter follows the runs until ctx ends. What was missed while the screen was
@@ -101,6 +106,7 @@ func (s *activityScreen) enter(ctx context.Context) {
 	})
 	s.bar.load()
 	s.reload()
+	s.marathons.enter(ctx)
 }
 
 // post runs f on the UI goroutine while the screen is before the user.

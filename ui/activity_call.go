@@ -17,9 +17,6 @@ import (
 	"pointsman/ui/theme"
 )
 
-// shownBytes is how much of a call's text is shown. Copy takes all of it.
-const shownBytes = 512 << 10
-
 // callView shows one call whole: what was decided, with what it ran, what came; or
 // a turn.
 type callView struct {
@@ -110,26 +107,17 @@ func (v *callView) show(c model.Call, kept keptCall, err error) {
 	}
 	v.facts.SetText(c.State.Word() + " · " + model.Facts(kept.call))
 	v.decision.SetText(model.Decision(kept.call))
-	var b strings.Builder
-	var lines []part.TextLine
-	add := func(name, text string) {
-		b.WriteString(name + "\n" + text + "\n\n")
-		if len(text) > shownBytes {
-			text = strings.ToValidUTF8(text[:shownBytes], "") + "\n… (there is more: Copy takes all of it)"
-		}
-		lines = append(lines, part.TextLine{Text: name, Color: theme.ColorMuted, Bold: true})
-		lines = append(append(lines, textLines(text)...), part.TextLine{})
-	}
-	add("Arguments", approvals.VisibleJSON(kept.call.Arguments))
+	var shown texts
+	shown.add("Arguments", approvals.VisibleJSON(kept.call.Arguments))
 	if kept.call.Error != "" {
-		add("Error", approvals.VisibleText(kept.call.Error))
+		shown.add("Error", approvals.VisibleText(kept.call.Error))
 	}
-	add("Result", resultText(kept))
+	shown.add("Result", resultText(kept))
 	if len(kept.call.Evidence) > 0 {
-		add("Why it was held to be "+string(kept.call.Class), approvals.VisibleText(strings.Join(kept.call.Evidence, "\n")))
+		shown.add("Why it was held to be "+string(kept.call.Class), approvals.VisibleText(strings.Join(kept.call.Evidence, "\n")))
 	}
-	v.text = b.String()
-	v.lines.Set(lines)
+	v.text = shown.whole.String()
+	v.lines.Set(shown.lines)
 }
 
 func resultText(kept keptCall) string {

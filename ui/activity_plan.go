@@ -22,8 +22,7 @@ type planView struct {
 }
 
 func newPlanView() *planView {
-	p := &planView{head: part.Muted(""), bar: widget.NewProgressBar(), steps: container.NewVBox()}
-	p.bar.TextFormatter = func() string { return "" }
+	p := &planView{head: part.Muted(""), bar: newThinBar(), steps: container.NewVBox()}
 	p.box = container.NewVScroll(p.steps)
 	p.root = part.Card(container.NewVBox(part.Tight(p.head), container.New(thin{}, p.bar), p.box))
 	return p

@@ -102,15 +102,6 @@ func (b *formsBench) fill(placeholder, text string) {
 // tabs turns to one of some tabs.
 func (b *formsBench) tabs(o fyne.CanvasObject, i int) { o.(*container.AppTabs).SelectIndex(i) }
 
-// arranged is shot after what the window does by itself at its next frame: it
-// lays out what has grown.
-func (b *formsBench) arranged(name string) {
-	size := b.window.Canvas().Size()
-	b.window.Resize(size.AddWidthHeight(2, 2))
-	b.window.Resize(size)
-	b.shot(name)
-}
-
 // check taps the last check box in sight with that label.
 func (b *formsBench) check(label string) {
 	b.t.Helper()

@@ -73,3 +73,12 @@ func (b *screenBench) shot(name string) {
 		b.t.Fatal(err)
 	}
 }
+
+// arranged is shot after what the window does by itself at its next frame: it
+// lays out what has grown.
+func (b *screenBench) arranged(name string) {
+	size := b.window.Canvas().Size()
+	b.window.Resize(size.AddWidthHeight(2, 2))
+	b.window.Resize(size)
+	b.shot(name)
+}
