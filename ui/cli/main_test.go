@@ -59,8 +59,9 @@ func TestMain(m *testing.M) {
 // buildDir names the variable that holds the folder of the built program.
 const buildDir = "CLI_TEST_BUILD"
 
-// stubbornServer is an MCP server whose one tool never answers, and which does
-// not go when its stdin closes.
+// stubbornServer is an MCP server whose tools do not answer, and which does not go
+// when its stdin closes, unless it is meek. get_report notes which process it is, and send_report, in
+// a file beside that, with which mark it was called.
 func stubbornServer() {
 	s := mcp.NewServer(&mcp.Implementation{Name: "stubborn", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "get_report", Description: "Get the report.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
@@ -70,9 +71,30 @@ func stubbornServer() {
 			}
 			select {}
 		})
+	type marked struct {
+		Mark string `json:"mark"`
+	}
+	mcp.AddTool(s, &mcp.Tool{Name: "send_report", Description: "Send the report."},
+		func(ctx context.Context, _ *mcp.CallToolRequest, in marked) (*mcp.CallToolResult, any, error) {
+			ran, err := os.OpenFile(os.Getenv("CLI_TEST_SERVER")+ranSuffix, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+			if err == nil {
+				_, err = fmt.Fprintln(ran, in.Mark)
+				err = errors.Join(err, ran.Close())
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+			<-ctx.Done()
+			return nil, nil, context.Cause(ctx)
+		})
 	_ = s.Run(context.Background(), &mcp.StdioTransport{})
+	if os.Getenv("CLI_TEST_MEEK") != "" {
+		os.Exit(0)
+	}
 	select {}
 }
+
+const ranSuffix = ".ran"
 
 // rig is a home of its own, and what the commands run with there.
 type rig struct {

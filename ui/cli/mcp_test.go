@@ -18,11 +18,12 @@ import (
 
 // mcpProgram is the built program's `mcp`, and its client.
 type mcpProgram struct {
-	t     *testing.T
-	cmd   *exec.Cmd
-	in    io.WriteCloser
-	out   *bufio.Reader
-	first time.Duration // from the start of the process to its first answer
+	t      *testing.T
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	stdout io.Closer
+	out    *bufio.Reader // of stdout
+	first  time.Duration // from the start of the process to its first answer
 }
 
 // mcp starts the built program's mcp and initializes it.
@@ -42,7 +43,7 @@ func (r *rig) mcp(args ...string) *mcpProgram {
 	if err := cmd.Start(); err != nil {
 		r.t.Fatal(err)
 	}
-	m := &mcpProgram{t: r.t, cmd: cmd, in: in, out: bufio.NewReader(out)}
+	m := &mcpProgram{t: r.t, cmd: cmd, in: in, stdout: out, out: bufio.NewReader(out)}
 	r.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	m.ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"probe","version":"7"}}}`)
 	m.first = time.Since(began)
