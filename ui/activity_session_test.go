@@ -192,16 +192,34 @@ func TestActivityShowsATurn(t *testing.T) {
 	want(t, s.view.detail.text, "Client: OpenAI/JS", "Run: "+oneSession+"-turn-4", "Outcome: ok")
 }
 
+// TestSessionPictures: a session looks as it was looked at.
+func TestSessionPictures(t *testing.T) {
+	for _, choice := range []theme.Choice{theme.Light, theme.Dark} {
+		b, s, r := newSessionBench(t, choice, oneSession, 12)
+		waits(b, s, r)
+		looksLike(t, "session-"+string(choice)+".png", b.window.Canvas())
+	}
+}
+
+// waits has a call of the session wait for the person.
+func waits(b *screenBench, s *activityScreen, r *fakeResident) {
+	e := loop.Event{Session: oneSession, Door: "hook", Client: "copilot-cli/1.0.102", Record: "w", Server: "copilot", Tool: "create", Class: approvals.Write, Time: noon, Arguments: json.RawMessage(`{"path":"/home/me/a.txt"}`)}
+	for _, kind := range []loop.Kind{loop.CallRequested, loop.CallWaiting} {
+		e.Kind = kind
+		r.events <- e
+	}
+	b.until("it waits", func() bool { return strings.Contains(text(s.view.root), "1 waiting") })
+	s.list.list.ScrollToTop()
+	s.view.timeline.ScrollToBottom()
+}
+
 func TestSessionShots(t *testing.T) {
 	if os.Getenv("SHOTS") == "" {
 		t.Skip("SHOTS names no folder for the pictures")
 	}
 	for _, choice := range []theme.Choice{theme.Light, theme.Dark} {
 		b, s, r := newSessionBench(t, choice, oneSession, 12)
-		r.events <- loop.Event{Kind: loop.CallRequested, Session: oneSession, Door: "hook", Client: "copilot-cli/1.0.102", Record: "w", Server: "copilot", Tool: "create", Class: approvals.Write, Time: noon, Arguments: json.RawMessage(`{"path":"/home/me/a.txt"}`)}
-		r.events <- loop.Event{Kind: loop.CallWaiting, Session: oneSession, Door: "hook", Record: "w", Time: noon}
-		b.until("it waits", func() bool { return strings.Contains(text(s.view.root), "1 waiting") })
-		s.list.list.ScrollToTop()
+		waits(b, s, r)
 		b.shot("session-" + string(choice))
 		s.view.timeline.Select(3)
 		b.until("the call is there", func() bool { return s.view.detail.text != "" })
