@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -109,6 +110,9 @@ func (s *Setup) Plan(ctx context.Context, name string, parts ...string) (Plan, e
 	chosen, err := c.chosen(parts)
 	if err != nil {
 		return Plan{}, err
+	}
+	if slices.Contains(parts, Models) {
+		p.Snippet = "" // the file says what the lines would
 	}
 	for _, part := range chosen {
 		change, err := s.change(ctx, part)
