@@ -124,7 +124,7 @@ func (b *gatewayBench) serve(ctx context.Context, setup gatewaySetup) (wait func
 func (b *gatewayBench) models() []model.CatalogueRow {
 	rows := []model.CatalogueRow{}
 	for _, m := range b.gateway.Models().List() {
-		rows = append(rows, model.CatalogueRow{ID: m.ID, Aliases: m.Aliases, Label: m.Label, Tier: m.Tier, ContextWindow: m.ContextWindow, Provider: m.OwnedBy, InputCost: m.InputCost, OutputCost: m.OutputCost})
+		rows = append(rows, model.CatalogueRow{ID: m.ID, Aliases: m.Aliases, Label: m.Label, Tier: m.Tier, ContextWindow: m.ContextWindow, MaxOutput: m.MaxOutput, Provider: m.OwnedBy, InputCost: m.InputCost, OutputCost: m.OutputCost})
 	}
 	return rows
 }

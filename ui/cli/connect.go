@@ -17,6 +17,7 @@ import (
 	"pointsman/approvals"
 	"pointsman/gateway"
 	"pointsman/ui/connect/setup"
+	"pointsman/ui/model"
 )
 
 // connectFlags are what the commands of `connect` are asked for.
@@ -216,22 +217,8 @@ func (a *app) bareSetup(workspace bool) (*setup.Setup, error) {
 		return nil, fmt.Errorf("finding this program's path: %w", err)
 	}
 	return &setup.Setup{
-		Machine: machine, State: filepath.Join(home.State, "connect"), Workspace: workspace, Gateway: setup.Gateway{Program: program, Env: a.ourVariables()},
+		Machine: machine, State: filepath.Join(home.State, "connect"), Workspace: workspace, Gateway: setup.Gateway{Program: program, Env: setup.Variables(a.Getenv, a.configPath)},
 	}, nil
-}
-
-// ourVariables are those by which a process finds this very home and configuration.
-func (a *app) ourVariables() map[string]string {
-	env := map[string]string{}
-	for name, value := range map[string]string{
-		"POINTSMAN_HOME":   a.Getenv("POINTSMAN_HOME"),
-		"POINTSMAN_CONFIG": cmp.Or(a.configPath, a.Getenv("POINTSMAN_CONFIG"), a.Getenv("ORCHESTRATOR_CONFIG")),
-	} {
-		if abs, err := filepath.Abs(value); value != "" && err == nil {
-			env[name] = abs
-		}
-	}
-	return env
 }
 
 // describe asks a gateway where it is reached, and for its models.
@@ -246,16 +233,9 @@ func describe(ctx context.Context, conn *connection, g *setup.Gateway) error {
 	}
 	g.Endpoint = "http://" + reachable(status.Listen) + "/v1"
 	for _, m := range models {
-		g.Models = append(g.Models, setup.Model{ID: m.ID, Name: m.Label, Context: value(m.ContextWindow), Output: value(m.MaxOutput)})
+		g.Models = append(g.Models, setup.Model{ID: m.ID, Name: m.Label, Context: model.Known(m.ContextWindow), Output: model.Known(m.MaxOutput)})
 	}
 	return nil
-}
-
-func value(n *int64) int64 {
-	if n == nil {
-		return 0
-	}
-	return *n
 }
 
 // reachable is an address to call for one that is listened at.

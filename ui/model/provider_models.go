@@ -14,6 +14,7 @@ type CatalogueRow struct {
 	Label         string   `json:"label"`
 	Tier          string   `json:"tier"`
 	ContextWindow *int64   `json:"context_window"` // tokens; nil when no provider publishes it
+	MaxOutput     *int64   `json:"max_output"`     // likewise
 	Provider      string   `json:"provider"`
 	Capability    bool     `json:"capability"` // a name of model_list rather than a model
 	// InputCost and OutputCost are US dollars per token; nil when not published.
@@ -51,4 +52,12 @@ func ModelNames(all []CatalogueRow) []string {
 		names[i] = r.ID
 	}
 	return names
+}
+
+// Known is a number of tokens; 0 when nobody publishes it.
+func Known(tokens *int64) int64 {
+	if tokens == nil {
+		return 0
+	}
+	return *tokens
 }

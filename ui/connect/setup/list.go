@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bytes"
+	"fmt"
 )
 
 // The states of a part.
@@ -50,7 +51,9 @@ func (s *Setup) status(p part) PartStatus {
 	status := PartStatus{Part: p.name, Path: p.path}
 	now, err := readState(p.path)
 	if err == nil {
-		status.State, err = p.state(now)
+		if status.State, err = p.state(now); err != nil {
+			err = fmt.Errorf("reading %s: %w", p.path, err)
+		}
 	}
 	if err == nil {
 		var r *record

@@ -13,6 +13,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
@@ -43,6 +44,21 @@ type Model struct {
 	ID, Name string
 	Context  int64 // tokens, input and output; 0 when nobody publishes it
 	Output   int64 // tokens; 0 when nobody publishes it
+}
+
+// Variables are those by which our executable finds the very home and
+// configuration that getenv has; config is a path given otherwise, or "".
+func Variables(getenv func(string) string, config string) map[string]string {
+	env := map[string]string{}
+	for name, value := range map[string]string{
+		"POINTSMAN_HOME":   getenv("POINTSMAN_HOME"),
+		"POINTSMAN_CONFIG": cmp.Or(config, getenv("POINTSMAN_CONFIG"), getenv("ORCHESTRATOR_CONFIG")),
+	} {
+		if abs, err := filepath.Abs(value); value != "" && err == nil {
+			env[name] = abs
+		}
+	}
+	return env
 }
 
 // Setup sets the programs of one machine up.

@@ -13,15 +13,13 @@ import (
 
 // warnings are what defeats a program's setup.
 func (s *Setup) warnings(c client) []string {
-	var all []string
-	if strings.HasPrefix(c.name, "copilot") {
-		all = append(all, s.otherHome()...)
-		all = append(all, s.hooksDisabled()...)
-		all = append(all, s.otherProviders()...)
-		all = append(all, s.otherAddress()...)
-		all = append(all, s.proxy()...)
+	switch c.name {
+	case "copilot":
+		return slices.Concat(s.otherHome(), s.hooksDisabled(), s.otherProviders(), s.otherAddress(), s.proxy())
+	case "copilot-sdk":
+		return s.proxy()
 	}
-	return all
+	return nil
 }
 
 // otherHome warns of a Copilot that looks elsewhere than where we write.
