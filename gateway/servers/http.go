@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidwall/gjson"
 
 	"pointsman/gateway/servers/diagnostics"
 	"pointsman/gateway/servers/signin"
@@ -48,6 +49,10 @@ type remote struct {
 	account *signin.Account // nil: headers hold the credentials
 	denied  atomic.Int32    // 401 or 403, if the server has answered that and taken nothing since
 
+	closing context.Context // ends with the session: then nothing is waited for but the farewell
+
+	open chan struct{} // has an element for each request of the server's that waits for our answer
+
 	noted func(req *http.Request, resp *http.Response, err error, took time.Duration)
 	body  func(body []byte) // is shown what is sent
 	mark  *marker           // of what the server sends to its client
@@ -64,7 +69,7 @@ func (s *server) newRemote(ctx context.Context, sess *session) (*remote, error) 
 	if err != nil || origin.Host == "" || origin.Scheme != "http" && origin.Scheme != "https" {
 		return nil, fmt.Errorf("reading url: it must be an http or https address")
 	}
-	r := &remote{base: s.host.opts.HTTPClient.Transport, origin: origin, headers: http.Header{}, mark: sess.mark}
+	r := &remote{base: s.host.opts.HTTPClient.Transport, origin: origin, headers: http.Header{}, closing: sess.calls, mark: sess.mark, open: make(chan struct{}, maxUnanswered)}
 	r.noted = func(req *http.Request, resp *http.Response, err error, took time.Duration) {
 		if err == nil {
 			sess.hear()
@@ -95,12 +100,18 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 		for name, values := range r.headers {
 			req.Header[name] = values
 		}
+	} else {
+		req.Header.Del("Referer") // the server's address, which may have a secret in it
 	}
 	for name, values := range callHeaders(req.Context()) {
 		req.Header[name] = values
 	}
-	if err := r.restoreMethod(req); err != nil {
+	answers, err := r.restoreMethod(req)
+	if err != nil {
 		return nil, err
+	}
+	if answers {
+		defer r.answered()
 	}
 	if req.Method == http.MethodDelete { // the farewell, which must not hold us up
 		ctx, cancel := context.WithTimeout(req.Context(), farewellTimeout)
@@ -123,8 +134,16 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	if isDenial(resp.StatusCode) && req.Method == http.MethodPost {
 		return nil, r.deny(resp)
 	}
-	r.mark.markStream(req.Context(), resp)
+	r.mark.markStream(req.Context(), resp, r.open)
 	return resp, nil
+}
+
+// answered notes that a request of the server's was answered, or cannot be.
+func (r *remote) answered() {
+	select {
+	case <-r.open:
+	default: // it was not counted: it did not come on a stream of events
+	}
 }
 
 // deny makes an error of an answer that denies a request: to the SDK the answer
@@ -152,10 +171,44 @@ func (r *remote) authorized(req *http.Request, own bool) (*http.Response, error)
 }
 
 func (r *remote) send(req *http.Request) (*http.Response, error) {
+	release := func() bool { return true }
+	if req.Method != http.MethodDelete {
+		ctx, cancel := context.WithCancel(req.Context())
+		stop := context.AfterFunc(r.closing, cancel)
+		release = func() bool { cancel(); return stop() }
+		req = req.WithContext(ctx)
+	}
 	began := time.Now()
 	resp, err := r.base.RoundTrip(req)
 	r.noted(req, resp, err, time.Since(began))
-	return resp, err
+	if err != nil {
+		release()
+		return nil, err
+	}
+	resp.Body = &answerBody{ReadCloser: resp.Body, endless: isEventStream(resp), left: maxLine, release: release}
+	return resp, nil
+}
+
+// answerBody is the body of an answer, at most maxLine bytes of it, but for a
+// stream of events, which is bounded event by event.
+type answerBody struct {
+	io.ReadCloser
+	endless bool
+	left    int64
+	release func() bool // when it is closed
+}
+
+func (b *answerBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 && !b.endless {
+		return 0, fmt.Errorf("reading from the server: an answer of more than %d bytes", maxLine)
+	}
+	return n, err
+}
+
+func (b *answerBody) Close() error {
+	defer b.release()
+	return b.ReadCloser.Close()
 }
 
 const sessionHeader = "Mcp-Session-Id"
@@ -233,14 +286,15 @@ func (r *remote) streamable() *mcp.StreamableClientTransport {
 // asked of the SDK as methods it does not know, and get their names back here.
 const rawPrefix = "pointsman:"
 
-func (r *remote) restoreMethod(req *http.Request) error {
+// restoreMethod also reports whether what is sent is an answer to the server.
+func (r *remote) restoreMethod(req *http.Request) (answers bool, err error) {
 	if req.Body == nil || req.Method != http.MethodPost {
-		return nil
+		return false, nil
 	}
 	body, err := io.ReadAll(req.Body)
 	req.Body.Close()
 	if err != nil {
-		return err
+		return false, err
 	}
 	body = bytes.Replace(body, []byte(`"method":"`+rawPrefix), []byte(`"method":"`), 1)
 	r.body(body)
@@ -250,7 +304,7 @@ func (r *remote) restoreMethod(req *http.Request) error {
 	if method, ok := strings.CutPrefix(req.Header.Get("Mcp-Method"), rawPrefix); ok {
 		req.Header.Set("Mcp-Method", method)
 	}
-	return nil
+	return !gjson.GetBytes(body, "method").Exists(), nil
 }
 
 // rawParams are the parameters of a request whose result we want as it came.

@@ -20,14 +20,20 @@ func withFlight(ctx context.Context, id int64) context.Context {
 	return context.WithValue(ctx, flightKey{}, id)
 }
 
+func isEventStream(resp *http.Response) bool {
+	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	return err == nil && kind == "text/event-stream"
+}
+
 // markStream has the messages of a stream of events marked as they are read, with
-// the flight whose request opened the stream.
-func (m *marker) markStream(ctx context.Context, resp *http.Response) {
-	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err != nil || kind != "text/event-stream" {
+// the flight whose request opened the stream. open has room for each request among
+// them that waits for our answer.
+func (m *marker) markStream(ctx context.Context, resp *http.Response, open chan<- struct{}) {
+	if !isEventStream(resp) {
 		return
 	}
 	flight, _ := ctx.Value(flightKey{}).(int64)
-	resp.Body = &eventStream{Closer: resp.Body, in: bufio.NewReaderSize(resp.Body, 4<<10), mark: m, flight: flight}
+	resp.Body = &eventStream{Closer: resp.Body, in: bufio.NewReaderSize(resp.Body, 4<<10), mark: m, flight: flight, ctx: resp.Request.Context(), open: open}
 }
 
 // eventStream reads server-sent events and marks the messages in them. A message
@@ -38,6 +44,8 @@ type eventStream struct {
 	in     *bufio.Reader
 	mark   *marker
 	flight int64
+	ctx    context.Context // of the request that opened the stream
+	open   chan<- struct{}
 
 	line    []byte // what was read of the line so far
 	ready   []byte // what is to be handed out next
@@ -71,9 +79,23 @@ func (e *eventStream) fill() {
 	e.line = append(e.line, part...)
 	switch {
 	case ended:
+		e.admit(e.line)
 		e.ready, e.line = e.marked(e.line), nil
 	case len(e.line) > maxMarked || e.err != nil:
+		e.admit(e.line)
 		e.ready, e.line, e.through = e.line, nil, true
+	}
+}
+
+// admit waits, before a request of the server's, until fewer than maxUnanswered of
+// them wait for our answer.
+func (e *eventStream) admit(line []byte) {
+	if !bytes.Contains(line, []byte(`"method"`)) || !bytes.Contains(line, []byte(`"id"`)) {
+		return
+	}
+	select {
+	case e.open <- struct{}{}:
+	case <-e.ctx.Done():
 	}
 }
 
