@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -238,6 +239,46 @@ func (d *desk) mustKey(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return key
+}
+
+// TestMCPSessionsOverHTTP: clients over HTTP are of one session when they say so,
+// and never because they came by one door.
+func TestMCPSessionsOverHTTP(t *testing.T) {
+	d := newDesk(t, "", nil)
+	url := d.web(t)
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"scratch__list_files","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":%q,"version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+	stateless := func(name, session string) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/mcp", strings.NewReader(fmt.Sprintf(call, name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, value := range map[string]string{
+			"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2026-07-28",
+			"Mcp-Method": "tools/call", "Mcp-Name": "scratch__list_files", "X-Pointsman-Session": session,
+		} {
+			req.Header.Set(key, value)
+		}
+		response, err := (&http.Client{Transport: bearer{d.mustKey(t)}}).Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		if said, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(said), `"content"`) {
+			t.Fatalf("%s was told %s %s", name, response.Status, said)
+		}
+	}
+	events, unsubscribe := d.Events().Subscribe(100)
+	defer unsubscribe()
+	stateless("one", "")
+	stateless("another", "")
+	stateless("third", "mine")
+	sessions := map[string]string{}
+	for e := range drained(events) {
+		sessions[e.Client] = e.Session
+	}
+	if want := map[string]string{"one/1": "", "another/1": "", "third/1": "mine"}; !maps.Equal(sessions, want) {
+		t.Errorf("the sessions are %v, not %v", sessions, want)
+	}
 }
 
 func TestMCPOverHTTPIsGuarded(t *testing.T) {

@@ -27,8 +27,8 @@ type peerKey struct{}
 func newPeer(s *service, e *errand, req request) *peer {
 	p := &peer{program: program(req), session: s.who.Session, errand: e, caps: req.ClientCapabilities(), modern: stateless(req)}
 	p.ss, _ = req.GetSession().(*mcp.ServerSession)
-	if extra := req.GetExtra(); extra != nil { // over HTTP
-		p.session = cmp.Or(extra.Header.Get("X-Pointsman-Session"), p.ss.ID(), s.who.Session)
+	if extra := req.GetExtra(); extra != nil { // over HTTP, where clients of the stateless protocol share a service, and no session
+		p.session = cmp.Or(bounded(extra.Header.Get("X-Pointsman-Session")), p.ss.ID())
 	}
 	if p.caps == nil {
 		p.caps = &mcp.ClientCapabilities{}

@@ -287,6 +287,12 @@ func program(req request) string {
 	if info.Version != "" {
 		name += "/" + info.Version
 	}
-	const longest = 100 // bytes; each record of its calls repeats it
+	return bounded(name)
+}
+
+// bounded is a name that a client gives, in valid UTF-8 and not longer than each
+// record of its calls can repeat.
+func bounded(name string) string {
+	const longest = 100 // bytes
 	return strings.ToValidUTF8(name[:min(len(name), longest)], "")
 }
