@@ -81,7 +81,7 @@ type Handler struct {
 func New(opts Options) *Handler {
 	opts.Door = cmp.Or(opts.Door, "http")
 	h := newHandler(opts)
-	h.answers("/v1/responses", h.responses)
+	h.answers("/v1/responses", parseResponses)
 	h.handle("/v1/status", http.MethodGet, h.status)
 	if opts.Diagnostics != nil {
 		h.handle("/v1/diagnostics", http.MethodGet, h.diagnostics)
@@ -110,7 +110,7 @@ func newHandler(opts Options) *Handler {
 	h.handle("/health", http.MethodGet, h.health)
 	h.handle("/v1/models", http.MethodGet, h.models)
 	h.handle("/v1/models/{id...}", http.MethodGet, h.model)
-	h.answers("/v1/chat/completions", h.chat)
+	h.answers("/v1/chat/completions", parseChat)
 	h.mux.HandleFunc("/", nothing)
 	return h
 }
@@ -120,9 +120,9 @@ func nothing(w http.ResponseWriter, r *http.Request) {
 }
 
 // answers serves a path at which models answer.
-func (h *Handler) answers(path string, serve http.HandlerFunc) {
+func (h *Handler) answers(path string, parse func(data []byte) (*speech, error)) {
 	h.endpoints = append(h.endpoints, path)
-	h.handle(path, http.MethodPost, serve)
+	h.handle(path, http.MethodPost, h.conversation(parse))
 }
 
 // handle serves one method of a path, and says which one to anybody else.
@@ -276,30 +276,6 @@ func (h *Handler) noModel(name string) *models.Error {
 	}
 }
 
-// chat serves POST /v1/chat/completions.
-func (h *Handler) chat(w http.ResponseWriter, r *http.Request) {
-	data, err := h.readBody(w, r)
-	if err != nil {
-		writeError(w, models.AsError(err))
-		return
-	}
-	body, err := models.ParseBody(data)
-	if err != nil {
-		writeError(w, models.Invalid("", "%v", err))
-		return
-	}
-	req, err := h.request(r, body)
-	if err != nil {
-		writeError(w, models.AsError(err))
-		return
-	}
-	if !body.Get("stream").Bool() {
-		h.plain(w, r, req)
-		return
-	}
-	h.stream(w, r, req, serverSent{})
-}
-
 // bodyPatience is how long a client may take to send its request.
 const bodyPatience = 2 * time.Minute
 
@@ -378,12 +354,6 @@ const maxName = 100
 // named returns name in valid UTF-8 and not longer than maxName.
 func named(name string) string {
 	return strings.ToValidUTF8(name[:min(len(name), maxName)], "")
-}
-
-func (h *Handler) plain(w http.ResponseWriter, r *http.Request, req loop.Request) {
-	if reply, ok := h.run(w, r, req); ok {
-		writeRaw(w, http.StatusOK, reply)
-	}
 }
 
 // run returns the plain answer of a run, or tells the client why there is none.

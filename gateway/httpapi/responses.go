@@ -1,37 +1,20 @@
 package httpapi
 
 import (
-	"net/http"
-
 	"pointsman/gateway/models"
 	"pointsman/gateway/responses"
 )
 
-// responses serves POST /v1/responses.
-func (h *Handler) responses(w http.ResponseWriter, r *http.Request) {
-	data, err := h.readBody(w, r)
-	if err != nil {
-		writeError(w, models.AsError(err))
-		return
-	}
+// parseResponses reads a request of the Responses API.
+func parseResponses(data []byte) (*speech, error) {
 	asked, err := responses.ParseRequest(data)
 	if err != nil {
-		writeError(w, models.AsError(err))
-		return
+		return nil, err
 	}
-	req, err := h.request(r, asked.Body)
-	if err != nil {
-		writeError(w, models.AsError(err))
-		return
-	}
-	req.Route.Responses, req.Theirs = true, asked.Theirs
-	if asked.Body.Get("stream").Bool() {
-		h.stream(w, r, req, newResponseEvents(asked))
-		return
-	}
-	if reply, ok := h.run(w, r, req); ok {
-		writeRaw(w, http.StatusOK, responses.Object(asked, reply))
-	}
+	return &speech{
+		body: asked.Body, theirs: asked.Theirs, responses: true, wire: newResponseEvents(asked),
+		whole: func(reply []byte) []byte { return responses.Object(asked, reply) },
+	}, nil
 }
 
 // responseEvents is the wire of the Responses API: server-sent events that are

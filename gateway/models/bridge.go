@@ -28,21 +28,29 @@ func (a *asking) viaResponses(d *Deployment, limit *time.Duration) (reply *Reply
 	if !a.wantsResponses(d) {
 		return nil, nil, nil
 	}
-	begun := time.Now()
+	begun, tried := time.Now(), !a.route.Responses && d.offersResponses() == offerUnknown
 	reply, err = a.send(d, true, *limit)
+	absent := errors.Is(err, ErrNoResponses)
 	switch {
 	case err == nil:
 		d.health.learn(offered)
 		return reply, nil, nil
-	case !errors.Is(err, ErrNoResponses):
+	case !absent && !(tried && trialOver(err)):
 		return nil, nil, err
 	}
 	*limit -= time.Since(begun)
-	if !d.health.learn(notOffered) {
-		return nil, nil, nil
+	if absent && d.health.learn(notOffered) {
+		a.router.opts.Logger.Info("a provider has no Responses API; it is asked for chat completions from now on", "deployment", d.Name())
+		notices = []string{fmt.Sprintf("%s has no Responses API (%s): it is asked for chat completions from now on", d.Name(), d.responsesURL())}
 	}
-	a.router.opts.Logger.Info("a provider has no Responses API; it is asked for chat completions from now on", "deployment", d.Name())
-	return nil, []string{fmt.Sprintf("%s has no Responses API (%s): it is asked for chat completions from now on", d.Name(), d.responsesURL())}, nil
+	return nil, notices, nil
+}
+
+// trialOver reports whether an API that was tried without being known is at fault
+// for an error, so that the request goes where it would have gone.
+func trialOver(err error) bool {
+	code := AsError(err).Code
+	return code == InvalidRequest || code == UpstreamError
 }
 
 // wantsResponses reports whether a request is to go to a deployment's Responses

@@ -12,9 +12,17 @@ import (
 
 // noEffort is what a provider says on chat completions that takes tools there
 // without reasoning alone.
-func noEffort(body gjson.Result) string {
-	if body.Get("tools").Exists() && body.Get("reasoning_effort").String() != "none" {
+func noEffort(path string, body gjson.Result) string {
+	if path == chatPath && body.Get("tools").Exists() && body.Get("reasoning_effort").String() != "none" {
 		return "Function tools with reasoning_effort are not supported. Please use /v1/responses instead."
+	}
+	return ""
+}
+
+// refusesThere is what a provider says whose Responses API takes little.
+func refusesThere(path string, _ gjson.Result) string {
+	if path == responsesPath {
+		return "tools are not taken here"
 	}
 	return ""
 }
@@ -134,6 +142,7 @@ func TestBridgeUsed(t *testing.T) {
 		want                []string // where the request, and the one before it, went
 		effort              string   // that arrived
 		notice              string
+		refused             func(path string, body gjson.Result) string
 	}{
 		{name: "effort and tools", model: "gpt-6-sol", fields: `"reasoning_effort":"low",` + tool, want: []string{responsesPath}, effort: "low"},
 		{name: "switched off", model: "gpt-6-sol", fields: `"reasoning_effort":"low",` + tool, off: true, want: []string{chatPath}, effort: "none", notice: `"low" was sent as "none"`},
@@ -143,6 +152,10 @@ func TestBridgeUsed(t *testing.T) {
 		{name: "another model", model: "other", fields: `"reasoning_effort":"low",` + tool, want: []string{chatPath}, effort: "low"},
 		{name: "what only chat completions have", model: "gpt-6-sol", fields: `"reasoning_effort":"low","stop":["x"],` + tool, want: []string{chatPath}, effort: "none", notice: `"low" was sent as "none"`},
 		{name: "what asks for nothing", model: "gpt-6-sol", fields: `"reasoning_effort":"low","stop":null,"n":1,"logprobs":false,` + tool, want: []string{responsesPath}, effort: "low"},
+		{
+			name: "it refuses, and was not known", model: "gpt-6-sol", fields: `"reasoning_effort":"low",` + tool,
+			refused: refusesThere, want: []string{responsesPath, chatPath}, effort: "none", notice: `"low" was sent as "none"`,
+		},
 		{
 			name: "there is none", model: "gpt-6-sol", fields: `"reasoning_effort":"low",` + tool, paths: []string{chatPath},
 			want: []string{responsesPath, chatPath}, effort: "none", notice: "has no Responses API",
@@ -159,11 +172,12 @@ func TestBridgeUsed(t *testing.T) {
 			}
 			var replies []string
 			for _, path := range test.want {
-				if path == chatPath || len(test.paths) == 2 {
+				if path == chatPath || len(test.paths) == 2 && test.refused == nil {
 					replies = append(replies, answer(path, false, says("Yes.")))
 				}
 			}
 			p := newProvider(t, test.paths, replies...)
+			p.refused = test.refused
 			d := newDoor(t, p, func(cfg *config.Config) {
 				if test.off {
 					cfg.Quirks.ResponsesBridge = "off"

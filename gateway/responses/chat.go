@@ -71,12 +71,46 @@ func plainMessages(b *models.Body) [][]byte {
 	if instructions := b.Get("instructions"); instructions.Type == gjson.String && instructions.String() != "" {
 		list = append(list, object(text("role", "system"), raw("content", instructions)))
 	}
+	var seen [][]byte // what tools have shown
 	for _, message := range b.Elements("messages") {
 		m := gjson.ParseBytes(message)
-		if m.Get("role").String() == "assistant" && !m.Get("tool_calls").Exists() && m.Get("content").Type == gjson.Null {
+		role := m.Get("role").String()
+		if role == "assistant" && !m.Get("tool_calls").Exists() && m.Get("content").Type == gjson.Null {
 			continue // what was only thought
 		}
-		list = append(list, models.WithMember(message, models.ItemsMember, nil))
+		message = models.WithMember(message, models.ItemsMember, nil)
+		if role != "tool" {
+			list, seen = shown(list, seen), nil
+		} else if content := m.Get("content"); content.IsArray() {
+			told, others := partTexts(content)
+			message, seen = models.WithMember(message, "content", told), append(seen, others...)
+		}
+		list = append(list, message)
 	}
-	return list
+	return shown(list, seen)
+}
+
+// partTexts parts the texts of a tool's result from what else is in it, which
+// providers of chat completions take from users alone.
+func partTexts(content gjson.Result) (texts []byte, others [][]byte) {
+	var list [][]byte
+	for _, part := range content.Array() {
+		if part.Get("type").String() == "text" {
+			list = append(list, []byte(part.Raw))
+		} else {
+			others = append(others, []byte(part.Raw))
+		}
+	}
+	if list == nil {
+		list = [][]byte{object(text("type", "text"), text("text", "(see the message after the results)"))}
+	}
+	return models.Append(nil, list...), others
+}
+
+// shown returns messages with one at their end that shows what tools have shown.
+func shown(list, parts [][]byte) [][]byte {
+	if len(parts) == 0 {
+		return list
+	}
+	return append(list, object(text("role", "user"), member{"content", models.Append(nil, parts...)}))
 }

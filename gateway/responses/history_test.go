@@ -36,7 +36,7 @@ const (
 		{"type":"function_call","id":"fc_1","call_id":"c1","name":"echo","namespace":"probe","arguments":"{\"x\":1}","status":"completed"},
 		{"type":"custom_tool_call","id":"ctc_1","call_id":"c2","name":"apply_patch","input":"*** Begin","status":"completed"},
 		{"type":"local_shell_call","id":"lsc_1","call_id":"c3","action":{"type":"exec","command":["ls"]},"status":"completed"},
-		{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"one"},{"type":"input_text","text":"two"}]},
+		{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"one"},{"type":"input_text","text":"two"},{"type":"input_image","image_url":"data:image/png;base64,BB=="}]},
 		{"type":"custom_tool_call_output","call_id":"c2","output":"Done"},
 		{"type":"local_shell_call_output","call_id":"c3","output":"files"},
 		{"type":"vendor_thing","id":"v_1","what":"unknown"},
@@ -120,6 +120,7 @@ func TestTranslated(t *testing.T) {
 			{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]},
 			{"role":"tool","tool_call_id":"c2","content":"Done"},
 			{"role":"tool","tool_call_id":"c3","content":"files"},
+			{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,BB=="}}]},
 			{"role":"user","content":"And now?"}]`
 		if !sameJSON(t, got.Get("messages").Raw, messages) {
 			t.Errorf("the messages that arrived are\n%s", got.Get("messages").Raw)

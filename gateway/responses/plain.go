@@ -31,7 +31,7 @@ func (Dialect) Plain(data []byte, keep bool) (reply []byte, items [][]byte, err 
 			thoughts = joinTexts(thoughts, joined(item.Get("summary")))
 		case isCall(item):
 			var more []member
-			if theirs(item) {
+			if keep && theirs(item) {
 				more = append(more, member{models.TheirsMember, []byte("true")})
 			}
 			calls = append(calls, chatCall(item, more...))

@@ -30,9 +30,9 @@ import (
 type provider struct {
 	*httptest.Server
 	t       *testing.T
-	paths   []string                       // "/chat/completions", "/responses"
-	refused func(body gjson.Result) string // the message of a 400 to a chat completion, or ""
-	plainly bool                           // streams are not given, though asked for
+	paths   []string                                    // "/chat/completions", "/responses"
+	refused func(path string, body gjson.Result) string // the message of a 400, or ""
+	plainly bool                                        // streams are not given, though asked for
 	read    sync.Once
 	seen    chan struct{} // a reply that waits goes on when it is closed
 	gone    chan struct{} // gets one when a caller went from a reply that was held
@@ -107,8 +107,8 @@ const nothingHere = "there is nothing here"
 func (p *provider) refuses(path string, body gjson.Result) string {
 	for _, known := range p.paths {
 		if path == known {
-			if p.refused != nil && path == "/chat/completions" {
-				return p.refused(body)
+			if p.refused != nil {
+				return p.refused(path, body)
 			}
 			return ""
 		}

@@ -160,7 +160,7 @@ func (t *translation) beginCall(p *place, item gjson.Result, data []byte) [][]by
 	t.calls++
 	p.filled = item.Get("arguments").String() != "" || item.Get("input").String() != ""
 	more := []member{{"index", strconv.AppendInt(nil, int64(p.call), 10)}}
-	if theirs(item) {
+	if t.keep && theirs(item) {
 		more = append(more, member{models.TheirsMember, []byte("true")})
 	}
 	return t.callChunk(chatCall(item, more...), data)
