@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 
 	"pointsman/gateway/httpapi"
@@ -164,7 +165,8 @@ func (g *Gateway) ollamaOptions(address string) httpapi.Options {
 	opts := g.doorOptions()
 	opts.Settings = func() httpapi.Settings {
 		s := g.doorSettings()
-		s.Open, s.Key = true, nil // its clients know of no key
+		s.Open, s.Key = true, nil                                                                                         // its clients know of no key
+		s.CORSOrigins = slices.DeleteFunc(slices.Clone(s.CORSOrigins), func(origin string) bool { return origin == "*" }) // which is said of a door with a key
 		s.ListenHost, _, _ = net.SplitHostPort(address)
 		return s
 	}

@@ -178,3 +178,27 @@ func TestOllamaPortTaken(t *testing.T) {
 	}
 	d.await(t, "the door, once the port is free", func() bool { return d.Ollama().Serving })
 }
+
+// TestOllamaDoorAndWebPages: that every page may call the door that asks for a key
+// says nothing of the one that asks for none.
+func TestOllamaDoorAndWebPages(t *testing.T) {
+	d := newDesk(t, "ollama: {enabled: true, listen: '127.0.0.1:0'}\ngateway: {cors_origins: ['*', 'https://mine.example']}\n", nil)
+	d.serve(t)
+	d.await(t, "the door", func() bool { return d.Ollama().Serving })
+	for origin, want := range map[string]int{"https://any.example": http.StatusForbidden, "https://mine.example": http.StatusOK} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+d.Ollama().Listen+"/api/tags", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Origin", origin)
+		response, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close() // its status is all that counts
+		if response.StatusCode != want {
+			t.Errorf("a page of %s is answered with %d, want %d", origin, response.StatusCode, want)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
