@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"pointsman/gateway/config"
+	"pointsman/gateway/nesting"
 )
 
 // Info is one model that can be asked for.
@@ -162,7 +163,7 @@ func (d *Deployment) idsIn(body []byte) ([]string, error) {
 	if !list.IsArray() {
 		list = list.Get("data")
 	}
-	if !gjson.ValidBytes(body) || !list.IsArray() {
+	if nesting.TooDeep(body) || !gjson.ValidBytes(body) || !list.IsArray() {
 		return nil, d.malformed("its list of models is not a JSON object: " + cut(saidBy(body), 200))
 	}
 	var ids []string

@@ -16,6 +16,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidwall/gjson"
+
+	"pointsman/gateway/nesting"
 )
 
 const (
@@ -101,7 +103,7 @@ func (c *stdioConn) readLine() ([]byte, error) {
 // decodeLine returns the message, or messages, that a line holds, or nothing
 // if it is no JSON-RPC.
 func decodeLine(line []byte) []jsonrpc.Message {
-	if len(line) == 0 || line[0] != '{' && line[0] != '[' || !gjson.ValidBytes(line) {
+	if len(line) == 0 || line[0] != '{' && line[0] != '[' || nesting.TooDeep(line) || !gjson.ValidBytes(line) {
 		return nil
 	}
 	if line[0] == '{' {

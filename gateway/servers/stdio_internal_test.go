@@ -2,11 +2,21 @@ package servers
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
+
+// TestDeepLine: a line that would fill the stack is skipped as one that is no message.
+func TestDeepLine(t *testing.T) {
+	for _, head := range []string{"", `{"jsonrpc":"2.0","id":1,"result":`} {
+		if got := decodeLine([]byte(head + strings.Repeat("[", 30_000_000))); got != nil {
+			t.Errorf("decoded as %v", got)
+		}
+	}
+}
 
 // FuzzDecodeLine holds the short way of decoding against the SDK's own.
 func FuzzDecodeLine(f *testing.F) {

@@ -12,8 +12,8 @@ func (r *relay) take(line []byte) {
 	if line = clean(line); len(line) == 0 {
 		return
 	}
-	if code, err := fault(line); err != nil {
-		r.refuse("null", code, err.Error())
+	if code, err := fault(line, r.batches()); err != nil {
+		r.refuse(idOf(line), code, err.Error())
 		return
 	}
 	list := parse(line)
@@ -40,6 +40,18 @@ func (r *relay) take(line []byte) {
 		r.remember(m)
 	}
 	r.send(up, line)
+}
+
+// batches reports whether the client has begun with a protocol version in which
+// several messages may come at once.
+func (r *relay) batches() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.opening) == 0 {
+		return false
+	}
+	version := r.opening[0].param("protocolVersion")
+	return version == `"2024-11-05"` || version == `"2025-03-26"`
 }
 
 // send sends a line to a gateway. When that fails, all that is in flight there

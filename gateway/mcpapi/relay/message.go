@@ -3,9 +3,13 @@ package relay
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"pointsman/gateway/nesting"
 )
 
 // JSON-RPC's error codes; codeLost is from the range it leaves to servers.
@@ -62,24 +66,65 @@ func parseOne(line []byte, v gjson.Result) message {
 }
 
 // fault says what is wrong with a line of the client's that a gateway would hang
-// up on; a nil error when nothing is.
-func fault(line []byte) (code int, err error) {
+// up on; a nil error when nothing is. Only clients of some versions may send
+// batches.
+func fault(line []byte, batches bool) (code int, err error) {
+	if nesting.TooDeep(line) {
+		return codeInvalidRequest, fmt.Errorf("the message nests more than %d levels deep", nesting.Most)
+	}
 	if !gjson.ValidBytes(line) {
-		return codeParse, fmt.Errorf("the line is no JSON")
+		return codeParse, errors.New("the line is no JSON")
 	}
-	for _, m := range parse(line) {
-		v := gjson.ParseBytes(m.line)
-		if m.line[0] == '{' && v.Get("jsonrpc").String() != "2.0" {
-			return codeInvalidRequest, fmt.Errorf(`the message has no "jsonrpc": "2.0"`)
-		}
-		if m.id == "" && m.method == "" {
-			return codeInvalidRequest, fmt.Errorf("the message has neither method nor id")
-		}
+	v := gjson.ParseBytes(line)
+	if !v.IsArray() {
+		return codeInvalidRequest, faultOf(v)
 	}
-	if line[0] != '{' && line[0] != '[' {
-		return codeInvalidRequest, fmt.Errorf("a message is a JSON object")
+	elements := v.Array()
+	if !batches || len(elements) == 0 {
+		return codeInvalidRequest, errors.New("a message is a JSON object; this protocol version has no batches, or the batch is empty")
+	}
+	seen := map[string]bool{}
+	for _, element := range elements {
+		if err := faultOf(element); err != nil {
+			return codeInvalidRequest, err
+		}
+		if id := element.Get("id").Raw; id != "" && seen[id] {
+			return codeInvalidRequest, fmt.Errorf("the batch has the id %s twice", id)
+		} else {
+			seen[id] = true
+		}
 	}
 	return 0, nil
+}
+
+// idOf returns the id of a line that is not passed on, for its client to know what
+// was refused; null when it has none that can be given back.
+func idOf(line []byte) string {
+	id := gjson.GetBytes(line, "id") // it looks for it level by level
+	if line[0] == '{' && (id.Type == gjson.String || id.Type == gjson.Number) && json.Valid([]byte(id.Raw)) {
+		return id.Raw
+	}
+	return "null"
+}
+
+// faultOf says what is wrong with one message.
+func faultOf(v gjson.Result) error {
+	id, method := v.Get("id"), v.Get("method")
+	switch {
+	case !v.IsObject():
+		return errors.New("a message is a JSON object")
+	case v.Get("jsonrpc").Str != "2.0":
+		return errors.New(`the message has no "jsonrpc": "2.0"`)
+	case method.Exists() && method.Type != gjson.String:
+		return errors.New("the method is no text")
+	case id.Type == gjson.String, id.Type == gjson.Number && !strings.ContainsAny(id.Raw, ".eE"):
+		return nil
+	case id.Type != gjson.Null: // absent, too
+		return fmt.Errorf("the id %.100s is neither a text nor a whole number", id.Raw)
+	case !method.Exists():
+		return errors.New("the message has neither method nor id")
+	}
+	return nil
 }
 
 // refuse answers a request of the client's with an error.

@@ -133,10 +133,19 @@ func TestMessagesPassUnchanged(t *testing.T) {
 
 func TestFaultyLines(t *testing.T) {
 	r := start(t)
-	for line, code := range map[string]int64{"{": -32700, `"x"`: -32600, `{"id":1,"method":"x"}`: -32600, `{"jsonrpc":"2.0"}`: -32600} {
+	for line, code := range map[string]int64{
+		"{": -32700, `"x"`: -32600, "5": -32600, `{"id":1,"method":"x"}`: -32600, `{"jsonrpc":"2.0"}`: -32600,
+		"[]": -32600, `[1,"x",null]`: -32600, `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`: -32600,
+		`{"jsonrpc":"2.0","id":1.5,"method":"x"}`: -32600, `{"jsonrpc":"2.0","id":{},"method":"x"}`: -32600,
+		`{"jsonrpc":"2.0","id":true,"method":"x"}`: -32600, `{"jsonrpc":"2.0","id":1,"method":7}`: -32600,
+		`{"jsonrpc":"2.0","id":1,"method":"x","params":` + strings.Repeat("[", 20_000_000): -32600,
+		"\x00": -32700, "\xff\xfe": -32700,
+	} {
 		r.client.send(line)
 		if got := r.client.read(); got.Get("error.code").Int() != code {
-			t.Errorf("%s is answered with %s", line, got.Raw)
+			t.Errorf("%.100s is answered with %s", line, got.Raw)
+		} else if id := got.Get("id").Raw; id != "null" && id != "1" && id != "1.5" || strings.Contains(line, "[[[[") && id != "1" {
+			t.Errorf("%.100s is answered with the id %s", line, id)
 		}
 	}
 	g := r.gateway()
@@ -257,4 +266,26 @@ func TestCancelledIsNotAnswered(t *testing.T) {
 	second.expect(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
 	second.send(`{"jsonrpc":"2.0","id":3,"result":{}}`)
 	r.client.expect(`{"jsonrpc":"2.0","id":3,"result":{}}`)
+}
+
+// TestBatches: a client that has begun with a version which has batches may send
+// them; what its gateway would hang up on is refused.
+func TestBatches(t *testing.T) {
+	r := start(t)
+	g := r.gateway()
+	const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}`
+	r.client.send(initialize)
+	g.expect(initialize)
+	const batch = `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]`
+	r.client.send(batch)
+	g.expect(batch)
+	for _, line := range []string{
+		"[]", `[[]]`, `[{"jsonrpc":"2.0","id":3,"method":"ping"},{"id":4,"method":"ping"}]`,
+		`[{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","id":3,"method":"ping"}]`,
+	} {
+		r.client.send(line)
+		if got := r.client.read(); got.Get("error.code").Int() != -32600 {
+			t.Errorf("%s is answered with %s", line, got.Raw)
+		}
+	}
 }
