@@ -22,6 +22,8 @@ func TestTrusted(t *testing.T) {
 	}{
 		{"root's", func(string, string) error { return nil }, ""},
 		{"written by all", func(_, file string) error { return os.Chmod(file, 0o666) }, "can be written"},
+		{"written by all, with the sticky bit", func(_, file string) error { return os.Chmod(file, 0o666|os.ModeSticky) }, "can be written"},
+		{"in a sticky folder that all write", func(dir, _ string) error { return os.Chmod(dir, 0o777|os.ModeSticky) }, ""},
 		{"written by a group", func(_, file string) error { return os.Chmod(file, 0o664) }, "can be written"},
 		{"a user's", func(_, file string) error { return os.Chown(file, nobody, nobody) }, "does not belong to root"},
 		{"in a user's folder", func(dir, _ string) error { return os.Chown(dir, nobody, nobody) }, "does not belong to root"},

@@ -34,7 +34,7 @@ func trusted(file string) error {
 		switch {
 		case !ok || stat.Uid != 0:
 			return fmt.Errorf("%s does not belong to root; an administrator has to own it (chown root)", path)
-		case info.Mode().Perm()&0o022 != 0 && info.Mode()&os.ModeSticky == 0:
+		case info.Mode().Perm()&0o022 != 0 && !sticky(info):
 			return fmt.Errorf("%s can be written by others than root (chmod go-w)", path)
 		case path == real && !info.Mode().IsRegular():
 			return fmt.Errorf("%s is not a regular file", path)
@@ -42,4 +42,10 @@ func trusted(file string) error {
 			return nil
 		}
 	}
+}
+
+// sticky says whether only a file's owner can rename or remove it in this folder,
+// whoever may write there. The bit means nothing of the kind on a file.
+func sticky(info os.FileInfo) bool {
+	return info.IsDir() && info.Mode()&os.ModeSticky != 0
 }
