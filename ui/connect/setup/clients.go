@@ -24,7 +24,7 @@ func (s *Setup) serverPart(format edit.Format, key string, more func(edit.Object
 		}
 	}
 	place := edit.Keys(key, Name)
-	return part{name: MCP, path: path, format: format, ours: at(format, place), entries: func(string) ([]edit.Entry, []string, error) {
+	return part{name: MCP, path: path, format: format, ours: at(format, place), entries: func([]byte, string) ([]edit.Entry, []string, error) {
 		o := edit.Object{{Key: "command", Value: s.Gateway.Program}, {Key: "args", Value: []string{"mcp"}}}
 		if len(s.Gateway.Env) > 0 {
 			o = append(o, edit.Field{Key: "env", Value: s.Gateway.Env})

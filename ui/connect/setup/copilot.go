@@ -25,7 +25,7 @@ func (s *Setup) copilot() client {
 	}, file("mcp-config.json"))
 	gate := part{name: Hooks, path: file("hooks", "pointsman.json"), whole: func() ([]byte, error) { return hooks.File(s.Gateway.Program) }}
 	models := part{
-		name: Models, path: file("providers.json"), format: edit.JSON{}, entries: s.copilotModels, ours: oursInProviders, secret: !s.Gateway.Open,
+		name: Models, path: s.providersPath(), format: edit.JSON{}, entries: s.copilotModels, ours: oursInProviders, secret: !s.Gateway.Open,
 		asked: "the lines for the environment do the same",
 	}
 	for _, p := range []*part{&mcp, &gate} {
@@ -47,12 +47,17 @@ func (s *Setup) copilot() client {
 	}
 }
 
+// providersPath is where Copilot reads its providers.
+func (s *Setup) providersPath() string {
+	return cmp.Or(s.Machine.Env("COPILOT_PROVIDERS_CONFIG"), filepath.Join(s.Machine.CopilotHome(), "providers.json"))
+}
+
 // copilotID is a model's id in providers.json: a slash would end the provider's
 // name.
 func copilotID(model string) string { return strings.ReplaceAll(model, "/", "-") }
 
 // copilotModels are our provider and its models in providers.json.
-func (s *Setup) copilotModels(key string) ([]edit.Entry, []string, error) {
+func (s *Setup) copilotModels(_ []byte, key string) ([]edit.Entry, []string, error) {
 	provider := edit.Object{
 		{Key: "name", Value: Name}, {Key: "type", Value: "openai"}, {Key: "wireApi", Value: "completions"}, {Key: "baseUrl", Value: s.Gateway.Endpoint},
 	}

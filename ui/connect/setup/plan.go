@@ -204,7 +204,7 @@ func (p part) wanted(text []byte, key string) (after []byte, notes []string, err
 		after, err = p.whole()
 		return after, nil, err
 	}
-	entries, notes, err := p.entries(key)
+	entries, notes, err := p.entries(text, key)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -89,9 +89,9 @@ type part struct {
 	format edit.Format // nil: the whole file is ours
 	asked  string      // why it is left out unless it is asked for by name; "" when it is not
 	after  string      // what has to be done in the program afterwards
-	// entries are what the file is to have; key is the endpoint's, "" leaves out the
-	// field that holds it.
-	entries func(key string) (entries []edit.Entry, notes []string, err error)
+	// entries are what the file is to have. now is what is in it; key is the
+	// endpoint's, "" leaves out the field that holds it.
+	entries func(now []byte, key string) (entries []edit.Entry, notes []string, err error)
 	// ours finds our entries in a text.
 	ours  func(text []byte) ([]edit.Entry, error)
 	whole func() ([]byte, error) // for a file that is ours as a whole

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pointsman/ui/connect/edit"
@@ -34,30 +35,20 @@ func vscodePlace() []edit.Step {
 	return []edit.Step{{Where: map[string]string{"vendor": "customendpoint", "name": groupName}}}
 }
 
-// vscodeModel is a model of VS Code's vendor "customendpoint".
-type vscodeModel struct {
-	ID              string `json:"id"`
-	Name            string `json:"name"`
-	URL             string `json:"url"`
-	ToolCalling     bool   `json:"toolCalling"`
-	Vision          bool   `json:"vision"`
-	MaxInputTokens  int64  `json:"maxInputTokens"`
-	MaxOutputTokens int64  `json:"maxOutputTokens"`
-}
-
 // vscodeGroup is the group of our models. VS Code wants the limits of each: one
 // whose limits nobody publishes is left out.
-func (s *Setup) vscodeGroup(string) ([]edit.Entry, []string, error) {
-	models, without := []vscodeModel{}, []string{}
+func (s *Setup) vscodeGroup(now []byte, _ string) ([]edit.Entry, []string, error) {
+	there, err := vscodeModels(now)
+	if err != nil {
+		return nil, nil, err
+	}
+	models, without := []edit.Object{}, []string{}
 	for _, m := range s.Gateway.Models {
 		if m.Context <= m.Output || m.Output <= 0 {
 			without = append(without, m.ID)
 			continue
 		}
-		models = append(models, vscodeModel{
-			ID: m.ID, Name: m.title(), URL: s.Gateway.Endpoint + "/chat/completions", ToolCalling: true,
-			MaxInputTokens: m.Context - m.Output, MaxOutputTokens: m.Output,
-		})
+		models = append(models, s.vscodeModel(m, there[m.ID]))
 	}
 	if len(models) == 0 {
 		return nil, nil, fmt.Errorf("no model has known limits, which VS Code needs; set context_window and max_output of one under `models` in the configuration")
@@ -73,6 +64,40 @@ func (s *Setup) vscodeGroup(string) ([]edit.Entry, []string, error) {
 		},
 		Drop: []string{"url"},
 	}}, notes, nil
+}
+
+// vscodeModel is a model as VS Code has it. Whether it sees pictures nobody tells
+// us: no, until the user says otherwise in the file. What else they say there
+// stays, too.
+func (s *Setup) vscodeModel(m Model, there map[string]any) edit.Object {
+	sees, _ := there["vision"].(bool)
+	o := edit.Object{
+		{Key: "id", Value: m.ID}, {Key: "name", Value: m.title()}, {Key: "url", Value: s.Gateway.Endpoint + "/chat/completions"},
+		{Key: "toolCalling", Value: true}, {Key: "vision", Value: sees}, {Key: "maxInputTokens", Value: m.Context - m.Output}, {Key: "maxOutputTokens", Value: m.Output},
+	}
+	for _, key := range sortedKeys(there) {
+		if !slices.ContainsFunc(o, func(f edit.Field) bool { return f.Key == key }) {
+			o = append(o, edit.Field{Key: key, Value: there[key]})
+		}
+	}
+	return o
+}
+
+// vscodeModels are the models of our group in a text, by their ids.
+func vscodeModels(text []byte) (map[string]map[string]any, error) {
+	group, _, err := edit.JSON{}.Get(text, edit.Entry{Path: vscodePlace()})
+	if err != nil {
+		return nil, err
+	}
+	list, _ := group["models"].([]any)
+	models := map[string]map[string]any{}
+	for _, v := range list {
+		m, _ := v.(map[string]any)
+		if id, ok := m["id"].(string); ok {
+			models[id] = m
+		}
+	}
+	return models, nil
 }
 
 // title is what a model is called.

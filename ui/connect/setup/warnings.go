@@ -65,10 +65,7 @@ func disables(path string) bool {
 
 // otherProviders warns of a providers.json that beats the environment.
 func (s *Setup) otherProviders() []string {
-	path := filepath.Join(s.Machine.CopilotHome(), "providers.json")
-	if other := s.Machine.Env("COPILOT_PROVIDERS_CONFIG"); other != "" {
-		path = other
-	}
+	path := s.providersPath()
 	f, err := readState(path)
 	if err != nil || !f.exists {
 		return nil
