@@ -132,7 +132,7 @@ func crowds(path, part string) map[string]string {
 	switch {
 	case strings.HasSuffix(path, ".toml"):
 		return map[string]string{
-			"crowded": "# mine\nmodel = \"x\"\n\n[mcp_servers.docs]\ncommand = \"npx\" # yes\nargs = [\n  \"-y\",\n]\n[mcp_servers.docs.env]\nTOKEN = \"t0psecrettoken1234\"\n\n# the end\n",
+			"crowded": "# mine\nmodel = \"x\"\n\n[mcp_servers.docs]\ncommand = \"npx\" # yes\nargs = [\n  \"-y\",\n]\n[mcp_servers.docs.env]\nTOKEN = \"t0psecrettoken1234\"\nWHO = 'private-value-7'\n\n# the end\n",
 			"windows": "\ufeffmodel = 'x'\r\n[profiles.a]\r\nb = 1\r\n",
 			"older":   "[mcp_servers.pointsman]\nurl = \"http://old\"\nenabled = true\n\n[z]\nq = 1\n",
 			"empty":   "",
@@ -152,7 +152,7 @@ func crowds(path, part string) map[string]string {
 		servers = "servers"
 	}
 	return map[string]string{
-		"crowded": "// mine\n{\n\t\"x\": [1, 2,], // two\n\t\"" + servers + "\": {\n\t\t// the files\n\t\t\"fs\": {\"command\": \"npx\", \"env\": {\"API_TOKEN\": \"t0psecrettoken1234\"}}, // really\n\t\t/* end */\n\t},\n\t\"providers\": [{\"name\": \"a\"}],\n\t\"models\": [],\n}\n",
+		"crowded": "// mine, with " + key + "\n{\n\t\"x\": [1, 2,], // two\n\t\"" + servers + "\": {\n\t\t// the files\n\t\t\"fs\": {\"command\": \"npx\", \"env\": {\"API_TOKEN\": \"t0psecrettoken1234\", \"WHO\": \"private-value-7\"}}, // really\n\t\t/* end */\n\t},\n\t\"providers\": [{\"name\": \"a\"}],\n\t\"models\": [],\n}\n",
 		"windows": "\ufeff{\r\n  \"" + servers + "\": {\r\n    \"fs\": {\r\n      \"command\": \"npx\"\r\n    }\r\n  },\r\n  \"inputs\": []\r\n}\r\n",
 		"older":   "{\"" + servers + "\":{\"pointsman\":{\"url\":\"http://old\",\"timeout\":5},\"z\":{}},\"providers\":[{\"name\":\"pointsman\",\"baseUrl\":\"old\"}],\"models\":[{\"id\":\"gone\",\"provider\":\"pointsman\"}]}",
 		"empty":   "",
@@ -179,10 +179,13 @@ func TestApplyUndo(t *testing.T) {
 				if got := b.state(place.client, place.part); got != setup.Current {
 					t.Errorf("after applying it is %q:\n%s", got, set)
 				}
+				if strings.HasSuffix(path, "providers.json") && strings.Contains(set, `"gone"`) {
+					t.Errorf("a model that is gone is still there:\n%s", set)
+				}
 				if !strings.Contains(plan.Changes[0].Diff, "+++ "+path) {
 					t.Errorf("the preview does not show the file:\n%s", plan.Changes[0].Diff)
 				}
-				for _, secret := range []string{key, "t0psecrettoken1234"} {
+				for _, secret := range []string{key, "t0psecrettoken1234", "private-value-7"} {
 					if strings.Contains(plan.Changes[0].Diff, secret) {
 						t.Errorf("the preview shows a secret:\n%s", plan.Changes[0].Diff)
 					}

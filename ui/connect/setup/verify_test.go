@@ -51,6 +51,10 @@ func serveTools() {
 
 // answerHook lets what only views pass.
 func answerHook() {
+	if os.Getenv("SETUP_TEST") == "denies" {
+		fmt.Println(`{"permissionDecision":"deny","permissionDecisionReason":"not today"}`)
+		os.Exit(0)
+	}
 	event, err := io.ReadAll(bufio.NewReader(os.Stdin))
 	if err != nil || !strings.Contains(string(event), `"toolName":"view"`) {
 		fmt.Println(`{"permissionDecision":"deny","permissionDecisionReason":"Pointsman is not running"}`)
@@ -164,6 +168,14 @@ func TestVerifyFails(t *testing.T) {
 			if part != setup.Environment && (c.OK || !strings.Contains(c.Words, "/not/there")) {
 				t.Errorf("%+v", c)
 			}
+		}
+	})
+	t.Run("a hook that denies a read", func(t *testing.T) {
+		b := verifying(t, nil)
+		t.Setenv("SETUP_TEST", "denies")
+		b.apply("copilot", setup.Hooks)
+		if c := b.verify("copilot", setup.Hooks)[setup.Hooks]; c.OK || !strings.Contains(c.Words, "not today") {
+			t.Errorf("%+v", c)
 		}
 	})
 	t.Run("hooks that Copilot does not load", func(t *testing.T) {
