@@ -30,7 +30,7 @@ func connectFiles() map[string]string {
 func connected(t *testing.T, face theme.Choice, files map[string]string) (*formsBench, *connectScreen) {
 	t.Helper()
 	otherPrograms(t, files)
-	for _, name := range []string{"HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "POINTSMAN_HOME", "POINTSMAN_CONFIG", "COPILOT_PROVIDER_BASE_URL"} {
+	for _, name := range []string{"HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "POINTSMAN_HOME", "POINTSMAN_CONFIG", "COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDERS_CONFIG", "PATH"} {
 		t.Setenv(name, "")
 	}
 	b := newFormsBench(t, gatewaySetup{yaml: "default_model: gpt-6-sol\n", face: face})
@@ -128,6 +128,21 @@ func TestConnectCopilotsModels(t *testing.T) {
 	b.until("it is set up", func() bool { return row.status.Parts[2].State == setup.Current })
 	if text, err := os.ReadFile(filepath.Join(os.Getenv("HOME"), ".copilot", "providers.json")); err != nil || !strings.Contains(string(text), key) {
 		t.Errorf("the file is %s, %v", text, err)
+	}
+}
+
+// TestConnectPictures: the screen looks as it was looked at.
+func TestConnectPictures(t *testing.T) {
+	for _, face := range []theme.Choice{theme.Light, theme.Dark} {
+		b, s := connected(t, face, map[string]string{
+			".cursor/mcp.json": "{}", ".codex/config.toml": "", ".config/Claude/claude_desktop_config.json": `{"mcpServers": {"pointsman": {"command": "/an/older/pointsman", "args": ["mcp"]}}}`,
+		})
+		row := b.connectRow(s, "cursor")
+		b.until("the key is known", func() bool { return s.key.value != "" })
+		words, _ := checkWords([]setup.Check{{Part: "mcp", OK: true, Words: "it answered in 30 ms, with 12 tools"}})
+		row.say(words, nil)
+		b.window.Resize(fyne.NewSize(860, 1100))
+		looksLike(t, "connect-"+string(face)+".png", b.window.Canvas())
 	}
 }
 
