@@ -146,7 +146,7 @@ func (p *pointsman) testStopped(t *testing.T) {
 	}()
 	await(t, "the call to begin", func() bool { return p.inFlight(t) == 1 })
 	list.turnTo("activity")
-	list.press(-60, 143) // stop
+	list.press(-60, 150) // stop
 	if err := receive(t, "the end of the request", ended); err != nil {
 		t.Error(err)
 	}
