@@ -29,7 +29,6 @@ import (
 // the paths that it has.
 type provider struct {
 	*httptest.Server
-	t       *testing.T
 	paths   []string                                    // "/chat/completions", "/responses"
 	refused func(path string, body gjson.Result) string // the message of a 400, or ""
 	plainly bool                                        // streams are not given, though asked for
