@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -72,24 +71,20 @@ func (r *Reader) readJobs(ctx context.Context, where statement, text string) (jo
 		return nil, nil, err
 	}
 	defer rows.Close()
-	var numbers []int64
+	at := map[int64]int{} // a job's place among jobs
 	for rows.Next() {
 		n, job, writer, err := scanJob(rows.Scan)
 		if err != nil {
 			return nil, nil, err
 		}
 		job.Left = job.Outcome == "" && slices.Contains(dead, any(writer))
-		jobs, writers, numbers = append(jobs, job), append(writers, writer), append(numbers, n)
+		at[n] = len(jobs)
+		jobs, writers = append(jobs, job), append(writers, writer)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, nil, err
 	}
-	for i, n := range numbers {
-		if jobs[i].Steps, err = r.steps(ctx, n, text); err != nil {
-			return nil, nil, err
-		}
-	}
-	return jobs, writers, nil
+	return jobs, writers, r.addSteps(ctx, jobs, at, text)
 }
 
 func scanJob(scan scanner) (n int64, job Job, writer string, err error) {
@@ -107,25 +102,33 @@ func scanJob(scan scanner) (n int64, job Job, writer string, err error) {
 	return
 }
 
-// steps returns the steps of job number n.
-func (r *Reader) steps(ctx context.Context, n int64, text string) (steps []Step, err error) {
-	rows, err := r.db.QueryContext(ctx, "SELECT place, started, times, fact, "+text+" FROM steps WHERE n = ? ORDER BY place", n)
-	if err != nil {
-		return nil, err
+// addSteps reads the steps of jobs, whose numbers at has with their places.
+func (r *Reader) addSteps(ctx context.Context, jobs []Job, at map[int64]int, text string) error {
+	if len(jobs) == 0 {
+		return nil
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
+	numbers := make([]any, 0, len(at))
+	for n := range at {
+		numbers = append(numbers, n)
+	}
+	rows, err := r.db.QueryContext(ctx, "SELECT n, place, started, times, fact, "+text+" FROM steps WHERE n IN ("+placeholders(len(numbers))+") ORDER BY n, place", numbers...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
 	for rows.Next() {
 		var step Step
-		var started int64
+		var n, started int64
 		var fact sql.NullString
-		if err := rows.Scan(&step.Place, &started, &step.Times, &fact, &step.Text); err != nil {
-			return nil, err
+		if err := rows.Scan(&n, &step.Place, &started, &step.Times, &fact, &step.Text); err != nil {
+			return err
 		}
 		step.Started = nanos(started)
 		if fact.Valid {
 			step.Fact = json.RawMessage(fact.String)
 		}
-		steps = append(steps, step)
+		job := &jobs[at[n]]
+		job.Steps = append(job.Steps, step)
 	}
-	return steps, rows.Err()
+	return rows.Err()
 }

@@ -150,6 +150,10 @@ func TestOldFormatsOpen(t *testing.T) {
 				t.Errorf("runs: %+v", runs)
 			}
 			begin(t, j, journal.Call{ID: "new"})
+			addJob(t, j, "new")
+			if job := takeJob(t, j, true); job == nil || job.ID != "new" {
+				t.Errorf("the next job: %+v", job)
+			}
 		})
 	}
 }
