@@ -170,19 +170,23 @@ func plainID(id []byte) bool {
 	return len(id) > 0
 }
 
-// call answers a call, in a goroutine of the service. It reports whether it does:
-// not of an id that is in use.
+// maxFlight is how many calls of one client may be under way: none has that many
+// people, or servers, to wait for.
+const maxFlight = 1000
+
+// codeBusy is from the range that JSON-RPC leaves to servers.
+const codeBusy = -32000
+
+// call answers a call, in a goroutine of the service, unless it refuses it.
 func (t *stream) call(id string, req *mcp.CallToolRequest) bool {
 	ctx, cancel := context.WithCancelCause(t.service.ctx)
-	t.mu.Lock()
-	used := t.flight[id] != nil
-	if !used {
-		t.flight[id] = cancel
-	}
-	t.mu.Unlock()
-	if used {
+	if refused := t.depart(id, cancel); refused != nil {
 		cancel(nil)
-		t.answer("null", nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("the request id %s is in use", id)})
+		if refused.Code == codeBusy {
+			t.answer(id, nil, refused)
+		} else {
+			t.answer("null", nil, refused) // the id is another request's
+		}
 		return true
 	}
 	begun := t.service.work.begin(func() {
@@ -196,6 +200,20 @@ func (t *stream) call(id string, req *mcp.CallToolRequest) bool {
 		cancel(nil)
 	}
 	return true // of a service that has ended nobody waits for an answer
+}
+
+// depart notes that a call is under way, or returns why it cannot be.
+func (t *stream) depart(id string, cancel context.CancelCauseFunc) *jsonrpc.Error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.flight[id] != nil:
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("the request id %s is in use", id)}
+	case len(t.flight) >= maxFlight:
+		return &jsonrpc.Error{Code: codeBusy, Message: fmt.Sprintf("%d calls are under way; wait for one to end", maxFlight)}
+	}
+	t.flight[id] = cancel
+	return nil
 }
 
 // landed notes that a call has ended. It reports whether the client waits for its
