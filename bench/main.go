@@ -1,8 +1,8 @@
 // Command bench measures what the gateway costs. It starts a mock provider, a
 // bare httputil.ReverseProxy and `pointsman serve`, each in a process of its
 // own, sends all of them the same requests in turns, and prints one table. Then
-// it calls MCP servers directly and as the gateway hosts and serves them, and starts
-// `pointsman` in a desktop session of its own, to measure the tray and the
+// it calls MCP servers directly, as the gateway hosts and serves them, and through the
+// MCP Go SDK on both sides, and starts `pointsman` in a desktop session of its own, to measure the tray and the
 // windows.
 //
 //	go run ./bench                # seven minutes
@@ -56,6 +56,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			return runProxy(args[1:], stdin, stdout)
 		case "tools":
 			return runTools(args[1:], stdin, stdout)
+		case "sdk":
+			return runSDK(ctx, args[1:], stdin, stdout)
 		case "desktop":
 			return runDesktop(ctx, args[1:], stderr)
 		}

@@ -27,6 +27,7 @@ const (
 // first.
 const (
 	unaided = iota // the server itself
+	bySDK          // the MCP Go SDK on both sides
 	byHost         // a host of ours, in this process
 	byStdio        // pointsman mcp, attached to pointsman serve
 	byHTTP         // the same pointsman serve, at /mcp
@@ -35,7 +36,7 @@ const (
 
 // wayNames head the columns of the ways, in their order.
 func wayNames() []string {
-	return []string{unaided: "direct", byHost: "hosted", byStdio: "pointsman mcp", byHTTP: "/mcp"}
+	return []string{unaided: "direct", bySDK: "go-sdk twice", byHost: "hosted", byStdio: "pointsman mcp", byHTTP: "/mcp"}
 }
 
 // mcpBench measures calls of MCP servers through our hosting, and through our
@@ -61,7 +62,7 @@ func addMCP(ctx context.Context, opts options, dir string, rep *report, progress
 		return err
 	}
 	b := &mcpBench{opts: opts, dir: dir, self: self}
-	steps := []step{{"1,000 tools", b.lists}, {"the start of 20 servers", b.starts}}
+	steps := []step{{"1,000 tools", b.lists}, {"the start of 20 servers", b.starts}, {"first answers", b.firstAnswers}}
 	for _, transport := range []string{"stdio", "http"} {
 		steps = append(steps, step{"tools/call over " + transport, func(ctx context.Context) error { return b.calls(ctx, transport) }})
 	}
@@ -87,6 +88,7 @@ func (b *mcpBench) calls(ctx context.Context, transport string) error {
 		}
 		name := fmt.Sprintf("tools/call, %s, callers: %d", transport, callers)
 		b.add(name+", median", "µs", took, 0.5)
+		b.addAdded("  added to direct, median", took)
 		b.add(name+", 99th percentile", "µs", took, 0.99)
 		b.add(name+", calls/s", "", rate, 0.5)
 	}
@@ -116,6 +118,49 @@ func (b *mcpBench) add(figure, unit string, samples [ways][]float64, q float64) 
 		r.Values[way] = quantile(samples[way], q)
 	}
 	b.rows = append(b.rows, r)
+}
+
+// addAdded adds what each way adds to the direct one at the median.
+func (b *mcpBench) addAdded(figure string, took [ways][]float64) {
+	r := mcpRow{Figure: figure, Unit: "µs"}
+	for way := range took {
+		if way != unaided && len(took[way]) > 0 {
+			r.Values[way] = quantile(took[way], 0.5) - quantile(took[unaided], 0.5)
+		}
+	}
+	b.rows = append(b.rows, r)
+}
+
+// firstAnswers measures how long it takes from the start of `pointsman mcp` to its
+// answer to the first message: attached to a gateway, and alone, while its servers
+// are still connecting.
+func (b *mcpBench) firstAnswers(ctx context.Context) error {
+	s := &stage{binary: b.opts.binary, dir: b.dir, provider: "127.0.0.1:9"} // no model is asked
+	defer s.end()
+	inFile := fmt.Sprintf("mcpServers: {%s: {type: local, command: %q, args: [tools, stdio, %q]}}\n", serverName, b.self, fmt.Sprint(manyTools))
+	attached, alone := "attached", s.home("alone")
+	if _, err := s.startGateway(ctx, attached, inFile); err != nil {
+		return err
+	}
+	if err := s.writeHome(alone, inFile); err != nil {
+		return err
+	}
+	for _, test := range []struct{ figure, home string }{
+		{"start of pointsman mcp until its first answer, attached", s.home(attached)}, {"the same, alone", alone},
+	} {
+		var took [ways][]float64
+		for range b.opts.starts {
+			began := time.Now()
+			c, err := newStdioCaller(ctx, firstTool, "", s.env(test.home), s.binary, "mcp")
+			if err != nil {
+				return fmt.Errorf("%s: %w", test.figure, err)
+			}
+			took[byStdio] = append(took[byStdio], micros(time.Since(began))/1e3)
+			c.close()
+		}
+		b.add(test.figure+", median", "ms", took, 0.5)
+	}
+	return nil
 }
 
 // compare has callers do something in all ways, in turns, and returns the
@@ -231,7 +276,7 @@ func printMCP(w io.Writer, rows []mcpRow) error {
 			switch {
 			case v == 0:
 				fmt.Fprint(tab, "\t-")
-			case way == unaided:
+			case way == unaided || r.Values[unaided] == 0:
 				fmt.Fprintf(tab, "\t%s", figure(v))
 			default:
 				fmt.Fprintf(tab, "\t%s (%.2f)", figure(v), v/r.Values[unaided])

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"pointsman/gateway/config"
 )
@@ -31,6 +32,16 @@ func (b *mcpBench) directStdio(ctx context.Context, tools int) (*stdioCaller, er
 	return newStdioCaller(ctx, toolName(0), toolName(tools-1), nil, b.self, "tools", "stdio", fmt.Sprint(tools))
 }
 
+// throughSDK starts what the SDK makes of it, before the server of that address or,
+// over stdio, before one of its own.
+func (b *mcpBench) throughSDK(ctx context.Context, transport, url string, tools int) (*stdioCaller, error) {
+	what := fmt.Sprint(tools)
+	if transport == "http" {
+		what = strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/mcp")
+	}
+	return newStdioCaller(ctx, toolName(0), toolName(tools-1), nil, b.self, "sdk", transport, what)
+}
+
 func (s *mcpStage) openWays(ctx context.Context, b *mcpBench, transport string, tools int) (err error) {
 	entry, last := b.entry(tools), toolName(tools-1)
 	inFile := fmt.Sprintf("{type: local, command: %q, args: [tools, stdio, %q]}", b.self, fmt.Sprint(tools))
@@ -47,6 +58,9 @@ func (s *mcpStage) openWays(ctx context.Context, b *mcpBench, transport string, 
 			return err
 		}
 	} else if s.ways[unaided], err = b.directStdio(ctx, tools); err != nil {
+		return err
+	}
+	if s.ways[bySDK], err = b.throughSDK(ctx, transport, entry.URL, tools); err != nil {
 		return err
 	}
 	if s.ways[byHost], err = newHosted(ctx, map[string]config.MCPServer{serverName: entry}, tools); err != nil {
