@@ -59,6 +59,8 @@ func (a *Activity) Apply(e loop.Event) Change {
 		if e.Kind != loop.RunStarted && !a.stale {
 			a.stale, c.Stale = true, true
 		}
+	} else if run.resume() {
+		c.List = true
 	}
 	run.Door, run.Client, run.Model = e.Door, e.Client, e.Model
 	run.heard = e.Time

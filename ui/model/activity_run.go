@@ -52,6 +52,14 @@ func (r *Run) learn(row journal.Run) {
 	r.Tokens, r.CostUSD = row.PromptTokens+row.CompletionTokens, row.CostUSD
 }
 
+// resume makes a run active that was read from the journal while it went on, now
+// that the resident tells of it, and reports whether it was one.
+func (r *Run) resume() bool {
+	open := !r.Active && r.recorded && r.Outcome == "" && r.heard.IsZero()
+	r.Active = r.Active || open
+	return open
+}
+
 // Elapsed is how long the run has taken, or took.
 func (r *Run) Elapsed(now time.Time) time.Duration {
 	if r.Active {

@@ -116,6 +116,13 @@ func TestSessionIsOneTimeline(t *testing.T) {
 				t.Error("it is asked for again")
 			}
 		}},
+		{"the journal before the events", func(a *model.Activity) {
+			open := runs[0]
+			open.Outcome, open.DurationMS = "", 0
+			a.AddPast([]journal.Session{{ID: "s1", Began: open.Time, Last: open.Time, Turns: 1, Open: 1}})
+			a.Record(sessionKey, []journal.Run{open}, nil)
+			apply(a, events[1:]...)
+		}},
 		{"a loss on the way", func(a *model.Activity) {
 			apply(a, events[:4]...)
 			a.Record(sessionKey, runs[:1], nil)

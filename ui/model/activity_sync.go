@@ -20,7 +20,7 @@ func (a *Activity) Sync(active []loop.Active, asked time.Time) {
 		if run == nil {
 			run = a.begin(a.session(keyOf(row.Session, row.Run, ""), row.Session), row.Run, row.Since)
 		}
-		if run.Active { // its end may have been told while the list was on its way
+		if run.resume(); run.Active { // its end may have been told while the list was on its way
 			run.sync(row, asked)
 			run.session.live = true
 			run.session.name(row.Door, row.Client, "")

@@ -156,6 +156,20 @@ func TestActivitySync(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a run that the journal told of first", func(t *testing.T) {
+		var a model.Activity
+		a.AddPast([]journal.Session{{Run: "r1", Began: began, Last: began, Turns: 1, Open: 1}})
+		a.Record(runKey, []journal.Run{{ID: "r1", Time: began}}, []journal.Call{{ID: "c3", Run: "r1", Round: 2, Time: began.Add(3 * time.Second), Risky: true}})
+		a.Sync([]loop.Active{listed}, asked)
+		run := turn(t, &a, runKey)
+		state, _ := run.State()
+		if got := state + ": " + calls(run); got != "Waiting for you: c1 Failed, c2 Running, c3 Waiting for you" || !a.Busy() {
+			t.Errorf("got %q, busy %v", got, a.Busy())
+		}
+		if a.Apply(at(12, loop.Event{Kind: loop.RunFinished, Outcome: "ok"})); a.Busy() {
+			t.Error("it does not end")
+		}
+	})
 	t.Run("a plan that changed since stays", func(t *testing.T) {
 		var a model.Activity
 		apply(&a, started, at(11, loop.Event{Kind: loop.PlanChanged, Plan: []loop.Step{{Description: "new", Status: "pending"}}}))
