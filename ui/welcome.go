@@ -58,10 +58,11 @@ func (s *welcomeScreen) content() fyne.CanvasObject {
 func (s *welcomeScreen) copilot() fyne.CanvasObject {
 	s.address = newCopyLine(s.ui, "Endpoint", "the base URL of any OpenAI client")
 	s.key = newCopyLine(s.ui, "API key", "goes with it")
+	programs := widget.NewButtonWithIcon("Set programs up …", theme.Icon("connect", theme.ColorMuted), s.ui.act("opening the programs", func() { s.ui.main.open(screenConnect) }))
+	setShown(programs, s.ui.main.has(screenConnect))
 	return part.Card(part.Stack(part.Subheading("Connect GitHub Copilot"),
-		part.Words("In VS Code: Chat, Manage Models, Add Models, OpenAI Compatible; paste the endpoint and the key. Every other OpenAI client takes the same two."),
-		s.address.row, s.key.row,
-		part.Muted("They stay on the Connect page.")))
+		part.Words("The Connect page sets the Copilot CLI, VS Code and others up, and shows you each change first. Every other OpenAI client takes these two."),
+		part.Row(programs), s.address.row, s.key.row))
 }
 
 func (s *welcomeScreen) enter(ctx context.Context) {

@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 		fmt.Println(key)
 		os.Exit(0)
 	}
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each process that is started, otherwise
 	goleak.VerifyTestMain(m)
 }
 
