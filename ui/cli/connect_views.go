@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -101,7 +102,7 @@ func (a *app) showClients(all []setup.Status) error {
 			rows = append(rows, []string{s.Client, installed, p.Part, p.State, p.Path})
 		}
 		if s.Snippet {
-			rows = append(rows, []string{s.Client, installed, "snippet", "-", "pointsman connect snippet " + s.Client})
+			rows = append(rows, []string{s.Client, installed, "snippet", cmp.Or(s.Environment, "-"), "pointsman connect snippet " + s.Client})
 		}
 	}
 	if err := a.table([]string{"CLIENT", "INSTALLED", "PART", "STATE", "WHERE"}, rows); err != nil {

@@ -19,8 +19,11 @@ type Status struct {
 	Title     string       `json:"title"`
 	Installed bool         `json:"installed"` // there are signs of the program
 	Parts     []PartStatus `json:"parts"`
-	Snippet   bool         `json:"snippet"`  // there are lines to copy
-	Warnings  []string     `json:"warnings"` // what defeats the setup, in sentences
+	Snippet   bool         `json:"snippet"` // there are lines to copy
+	// Environment is Current when the lines are in force here, Absent when they are
+	// not, "" for a program that takes none.
+	Environment string   `json:"environment"`
+	Warnings    []string `json:"warnings"` // what defeats the setup, in sentences
 }
 
 // PartStatus is how one file of a program is set up.
@@ -41,10 +44,21 @@ func (s *Setup) List() []Status {
 		for _, p := range c.parts {
 			status.Parts = append(status.Parts, s.status(p))
 		}
+		if c.name == "copilot" {
+			status.Environment = s.environmentState()
+		}
 		status.Warnings = append(status.Warnings, s.warnings(c)...)
 		all = append(all, status)
 	}
 	return all
+}
+
+// environmentState tells whether the variables lead to our endpoint.
+func (s *Setup) environmentState() string {
+	if trimSlash(s.Machine.Env("COPILOT_PROVIDER_BASE_URL")) == s.Gateway.Endpoint {
+		return Current
+	}
+	return Absent
 }
 
 func (s *Setup) status(p part) PartStatus {

@@ -27,6 +27,7 @@ func TestWarnings(t *testing.T) {
 		{name: "our provider", files: map[string]string{".copilot/providers.json": `{"providers": [{"name": "pointsman"}]}`}},
 		{name: "an unreadable one", files: map[string]string{".copilot/providers.json": `{`}, says: []string{"providers.json", "cannot be read"}},
 		{name: "another address", env: map[string]string{"COPILOT_PROVIDER_BASE_URL": "http://me:pw@x/v1"}, says: []string{"COPILOT_PROVIDER_BASE_URL", "x/v1"}},
+		{name: "providers elsewhere", env: map[string]string{"COPILOT_PROVIDERS_CONFIG": "/dev/null/x"}},
 		{name: "our address", env: map[string]string{"COPILOT_PROVIDER_BASE_URL": "http://127.0.0.1:8640/v1/"}},
 	}
 	for _, tt := range tests {
@@ -36,6 +37,9 @@ func TestWarnings(t *testing.T) {
 				b.write(name, text)
 			}
 			warnings := b.List()[0].Warnings
+			if set := b.List()[0].Environment == setup.Current; set != (tt.name == "our address") {
+				t.Errorf("the variables are in force: %v", set)
+			}
 			if len(tt.says) == 0 && len(warnings) > 0 || len(tt.says) > 0 && len(warnings) != 1 {
 				t.Fatalf("warnings: %q", warnings)
 			}
