@@ -131,6 +131,43 @@ func TestBridge(t *testing.T) {
 	}
 }
 
+// TestBridgeCarries: what was thought before a call of the caller's alone comes back
+// with its result, and a call id that the provider has used twice is told apart.
+func TestBridgeCarries(t *testing.T) {
+	for _, stream := range []bool{false, true} {
+		p := newProvider(t, []string{responsesPath},
+			answer(responsesPath, stream, thinks("one"), calls_("b", "view", "{}"), calls_("b", "view", `{"x":2}`)),
+			answer(responsesPath, stream, thinks("two"), calls_("c", "view", "{}")),
+			answer(responsesPath, stream, says("Done.")))
+		d := newDoor(t, p, nil)
+		history := `{"role":"user","content":"Look."}`
+		for range 3 {
+			status, reply := d.post(t, "/v1/chat/completions", fmt.Sprintf(`{"model":"scripted/gpt-6-sol","stream":%v,"reasoning_effort":"high",
+				"tools":[{"type":"function","function":{"name":"view","parameters":{"type":"object"}}}],"messages":[%s]}`, stream, history))
+			if status != 200 {
+				t.Fatalf("status %d: %s", status, reply)
+			}
+			_, calls, _ := chatAnswer(t, stream, reply)
+			var sent, results []string
+			for _, id := range calls {
+				sent = append(sent, fmt.Sprintf(`{"id":%q,"type":"function","function":{"name":"view","arguments":"{}"}}`, id))
+				results = append(results, fmt.Sprintf(`,{"role":"tool","tool_call_id":%q,"content":"a view"}`, id))
+			}
+			history += `,{"role":"assistant","content":null,"tool_calls":[` + strings.Join(sent, ",") + `]}` + strings.Join(results, "")
+		}
+		got := p.got()
+		last := got[len(got)-1].body.Get("input")
+		want := "message function_call function_call function_call_output function_call_output reasoning(sealed-two) function_call function_call_output"
+		if kinds(last) != want {
+			t.Errorf("stream %v: the input is\n%s\nwant\n%s", stream, kinds(last), want)
+		}
+		ids := last.Get("#.call_id").Array()
+		if len(ids) != 6 || ids[0].String() == ids[1].String() || ids[0].String() != ids[2].String() || ids[1].String() != ids[3].String() {
+			t.Errorf("stream %v: the calls' ids are %s", stream, ids)
+		}
+	}
+}
+
 // TestBridgeUsed says where a turn goes of a caller of chat completions.
 func TestBridgeUsed(t *testing.T) {
 	const tool = `"tools":[{"type":"function","function":{"name":"view","parameters":{"type":"object"}}}]`

@@ -33,8 +33,10 @@ func outline(items gjson.Result) string {
 func checkStream(t *testing.T, events []event) gjson.Result {
 	t.Helper()
 	ids, done := map[int64]string{}, map[int64]string{}
+	counts := map[string]int{}
 	for i, e := range events {
 		kind := e.data.Get("type").String()
+		counts[kind]++
 		if e.name != kind {
 			t.Errorf("event %d is named %q and is of type %q", i, e.name, kind)
 		}
@@ -56,6 +58,9 @@ func checkStream(t *testing.T, events []event) gjson.Result {
 		case place.Exists() && e.data.Get("item_id").String() != ids[place.Int()]:
 			t.Errorf("%s is about %s at %s, where %q is", kind, e.data.Get("item_id"), place, ids[place.Int()])
 		}
+	}
+	if counts["response.created"] != 1 || counts["response.in_progress"] > 1 || counts["response.completed"]+counts["response.incomplete"]+counts["response.failed"] != 1 {
+		t.Errorf("the stream begins and ends %v", counts)
 	}
 	last := events[len(events)-1].data
 	response := last.Get("response")

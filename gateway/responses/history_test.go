@@ -100,11 +100,15 @@ func TestUntouched(t *testing.T) {
 func TestTranslated(t *testing.T) {
 	turn := []said{calls_("c9", "probe__view", "{}"), calls_("c8", "echo", "{}"), {call: "apply_patch", custom: true, id: "c7", arguments: "*** End"}}
 	for _, stream := range []bool{false, true} {
+		choice, ours := `{"type":"function","name":"view"}`, ""
+		if stream { // now with a tool of ours
+			choice, ours = `"auto"`, `,{"type":"function","function":{"name":"time__now","description":"Tell the time.","parameters":{"properties":{},"type":"object"}}}`
+		}
 		p := newProvider(t, []string{chatPath}, answer(chatPath, stream, turn...))
 		d := newDoor(t, p, nil)
 		status, reply := d.post(t, "/v1/responses", fmt.Sprintf(`{"model":"scripted/m","stream":%v,"input":%s,"tools":[%s],"instructions":"Be brief.","reasoning":{"effort":"high"},
 			"text":{"verbosity":"low","format":{"type":"json_schema","name":"n","schema":{"type":"object"},"strict":true}},"max_output_tokens":100,"prompt_cache_key":"k","store":true,
-			"include":["reasoning.encrypted_content"],"temperature":0.5,"tool_choice":{"type":"function","name":"view"}}`, stream, richInput, richTools))
+			"include":["reasoning.encrypted_content"],"temperature":0.5,"tool_choice":%s}`, stream, richInput, richTools, choice))
 		if status != 200 {
 			t.Fatalf("status %d: %s", status, reply)
 		}
@@ -125,15 +129,15 @@ func TestTranslated(t *testing.T) {
 		if !sameJSON(t, got.Get("messages").Raw, messages) {
 			t.Errorf("the messages that arrived are\n%s", got.Get("messages").Raw)
 		}
-		const tools = `[
+		tools := `[
 			{"type":"function","function":{"name":"echo","parameters":{"type":"object"},"strict":false}},
 			{"type":"function","function":{"name":"probe__view","parameters":{"type":"object"}}},
 			{"type":"function","function":{"name":"view","parameters":{"type":"object"},"strict":null,"vendor":true}},
-			{"type":"custom","custom":{"name":"apply_patch","description":"Patch.","format":{"type":"grammar","grammar":{"syntax":"lark","definition":"start: /.+/"}}}}]`
+			{"type":"custom","custom":{"name":"apply_patch","description":"Patch.","format":{"type":"grammar","grammar":{"syntax":"lark","definition":"start: /.+/"}}}}` + ours + "]"
 		if !sameJSON(t, got.Get("tools").Raw, tools) {
 			t.Errorf("the tools that arrived are\n%s", got.Get("tools").Raw)
 		}
-		const fields = `{"reasoning_effort":"high","verbosity":"low","max_tokens":100,"temperature":0.5,"tool_choice":{"type":"function","function":{"name":"view"}},
+		const fields = `{"reasoning_effort":"high","verbosity":"low","max_tokens":100,"temperature":0.5,
 			"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"type":"object"},"strict":true}}}`
 		gjson.Parse(fields).ForEach(func(key, value gjson.Result) bool {
 			if !sameJSON(t, got.Get(key.String()).Raw, value.Raw) {
@@ -141,6 +145,9 @@ func TestTranslated(t *testing.T) {
 			}
 			return true
 		})
+		if choice := got.Get("tool_choice"); !stream && choice.Get("function.name").String() != "view" || stream && choice.String() != "auto" {
+			t.Errorf("tool_choice arrived as %s", choice.Raw)
+		}
 		for _, left := range []string{"input", "instructions", "text", "reasoning", "store", "include", "prompt_cache_key", "max_output_tokens"} {
 			if got.Get(left).Exists() {
 				t.Errorf("%s arrived", left)
