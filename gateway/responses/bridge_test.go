@@ -310,3 +310,25 @@ func TestFallback(t *testing.T) {
 		})
 	}
 }
+
+// TestBridgeFallsBack: a provider of chat completions that steps in gets nothing of
+// what the bridge has carried.
+func TestBridgeFallsBack(t *testing.T) {
+	native := newProvider(t, []string{responsesPath}, answer(responsesPath, false, thinks("one"), calls_("a", "time__now", "{}")), `{"error":{"code":"server_error","message":"it broke"}}`)
+	chat := newProvider(t, []string{chatPath}, answer(chatPath, false, says("It is noon.")))
+	d := newDoor(t, native, func(cfg *config.Config) {
+		for name, p := range map[string]*provider{"native": native, "chat": chat} {
+			cfg.ModelList = append(cfg.ModelList, config.Deployment{ModelName: name, LiteLLMParams: config.LiteLLMParams{Model: "openai/gpt-6-sol", APIBase: p.URL + "/v1"}})
+		}
+		cfg.RouterSettings.Fallbacks = []map[string][]string{{"native": {"chat"}}}
+	})
+	status, reply := d.post(t, "/v1/chat/completions", `{"model":"native","reasoning_effort":"high","messages":[{"role":"user","content":"What time is it?"}]}`)
+	if text, _, _ := chatAnswer(t, false, reply); status != 200 || text != "It is noon." {
+		t.Fatalf("status %d: %s", status, reply)
+	}
+	got := chat.got()
+	last := got[len(got)-1].body
+	if strings.Contains(last.Raw, "sealed") || strings.Contains(last.Raw, "x_pointsman") || fmt.Sprint(last.Get("messages.#.role")) != `["user","assistant","tool"]` {
+		t.Errorf("the second provider got %s", last.Raw)
+	}
+}

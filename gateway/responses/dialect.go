@@ -194,8 +194,8 @@ func ledTo(item gjson.Result) bool {
 	return kindOf(item) != reasoningItem && roleOf(item) != "tool" && (kindOf(item) != messageItem || item.Get("role").String() == "assistant")
 }
 
-// sameCalls reports whether the items of a message hold the calls that it has:
-// ids are replaced where a provider repeats them.
+// sameCalls reports whether the items of a message hold the calls that it has, under
+// the same ids: those are replaced where a provider repeats them.
 func sameCalls(m gjson.Result, items [][]byte) bool {
 	if len(items) == 0 {
 		return false
@@ -206,13 +206,12 @@ func sameCalls(m gjson.Result, items [][]byte) bool {
 			ids[item.Get("call_id").String()] = true
 		}
 	}
-	calls := m.Get("tool_calls").Array()
-	for _, call := range calls {
+	for _, call := range m.Get("tool_calls").Array() {
 		if !ids[call.Get("id").String()] {
 			return false
 		}
 	}
-	return len(calls) == len(ids)
+	return true
 }
 
 // fromMessage returns a message of chat completions as items.

@@ -108,3 +108,23 @@ func TestThoughtsReturn(t *testing.T) {
 		}
 	}
 }
+
+// TestOrphans: reasoning that led to calls of ours, which the caller has not seen,
+// stays away from a provider that would miss them.
+func TestOrphans(t *testing.T) {
+	sealed := func(id string) string {
+		return fmt.Sprintf(`{"type":"reasoning","id":%q,"summary":[],"encrypted_content":%q}`, id, id)
+	}
+	p := newProvider(t, []string{responsesPath}, answer(responsesPath, false, says("Done.")))
+	d := newDoor(t, p, nil)
+	input := strings.Join([]string{
+		`{"type":"message","role":"user","content":"x"}`, sealed("a"), sealed("b"), `{"type":"message","role":"assistant","content":"y"}`, sealed("c"),
+		`{"type":"message","role":"user","content":"z"}`, sealed("d"),
+	}, ",")
+	if status, reply := d.post(t, "/v1/responses", `{"model":"scripted/m","input":[`+input+`]}`); status != 200 {
+		t.Fatalf("status %d: %s", status, reply)
+	}
+	if got, want := kinds(p.got()[0].body.Get("input")), "message reasoning(b) message message"; got != want {
+		t.Errorf("the input is %s, want %s", got, want)
+	}
+}
