@@ -72,8 +72,8 @@ func TestBridge(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		t.Run(fmt.Sprintf("stream=%v", stream), func(t *testing.T) {
 			p := newProvider(t, []string{chatPath, responsesPath},
-				answer(responsesPath, stream, thinks("one"), calls_("a", "time__now", "{}")),
-				answer(responsesPath, stream, thinks("two"), calls_("b", "view", `{"x":1}`)),
+				answer(responsesPath, stream, thinks("one"), calling("a", "time__now", "{}")),
+				answer(responsesPath, stream, thinks("two"), calling("b", "view", `{"x":1}`)),
 				answer(responsesPath, stream, thinks("three"), says("Done.")))
 			p.refused = noEffort
 			d := newDoor(t, p, nil)
@@ -113,21 +113,27 @@ func TestBridge(t *testing.T) {
 				if r.path != responsesPath || kinds(r.body.Get("input")) != want[i] {
 					t.Errorf("request %d to %s has the input\n%s\nwant\n%s", i, r.path, kinds(r.body.Get("input")), want[i])
 				}
-				for path, want := range map[string]string{
-					"reasoning.effort": "high", "store": "false", "include.0": "reasoning.encrypted_content", "max_output_tokens": "500",
-					"tools.0.name": "view", "tools.1.name": "time__now", "model": "gpt-6-sol",
-				} {
-					if got := r.body.Get(path).String(); got != want {
-						t.Errorf("request %d: %s is %q, want %q", i, path, got, want)
-					}
-				}
-				for _, left := range []string{"messages", "reasoning_effort", "max_tokens", "stream_options"} {
-					if r.body.Get(left).Exists() {
-						t.Errorf("request %d has %s", i, left)
-					}
-				}
+				checkBridged(t, r.body)
 			}
 		})
+	}
+}
+
+// checkBridged checks the fields of a request that has come over the bridge.
+func checkBridged(t *testing.T, body gjson.Result) {
+	t.Helper()
+	for path, want := range map[string]string{
+		"reasoning.effort": "high", "store": "false", "include.0": "reasoning.encrypted_content", "max_output_tokens": "500",
+		"tools.0.name": "view", "tools.1.name": "time__now", "model": "gpt-6-sol",
+	} {
+		if got := body.Get(path).String(); got != want {
+			t.Errorf("%s is %q, want %q", path, got, want)
+		}
+	}
+	for _, left := range []string{"messages", "reasoning_effort", "max_tokens", "stream_options"} {
+		if body.Get(left).Exists() {
+			t.Errorf("%s is in the request", left)
+		}
 	}
 }
 
@@ -136,8 +142,8 @@ func TestBridge(t *testing.T) {
 func TestBridgeCarries(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		p := newProvider(t, []string{responsesPath},
-			answer(responsesPath, stream, thinks("one"), calls_("b", "view", "{}"), calls_("b", "view", `{"x":2}`)),
-			answer(responsesPath, stream, thinks("two"), calls_("c", "view", "{}")),
+			answer(responsesPath, stream, thinks("one"), calling("b", "view", "{}"), calling("b", "view", `{"x":2}`)),
+			answer(responsesPath, stream, thinks("two"), calling("c", "view", "{}")),
 			answer(responsesPath, stream, says("Done.")))
 		d := newDoor(t, p, nil)
 		history := `{"role":"user","content":"Look."}`
@@ -168,19 +174,21 @@ func TestBridgeCarries(t *testing.T) {
 	}
 }
 
-// TestBridgeUsed says where a turn goes of a caller of chat completions.
-func TestBridgeUsed(t *testing.T) {
+// turn says where one of a caller of chat completions goes.
+type turn struct {
+	name, model, fields string
+	off                 bool
+	paths               []string // that the provider has; nil: both
+	before              string   // a request that goes ahead
+	want                []string // where the request, and the one before it, went
+	effort              string   // that arrived
+	notice              string
+	refused             func(path string, body gjson.Result) string
+}
+
+func turns() []turn {
 	const tool = `"tools":[{"type":"function","function":{"name":"view","parameters":{"type":"object"}}}]`
-	tests := []struct {
-		name, model, fields string
-		off                 bool
-		paths               []string // that the provider has; nil: both
-		before              string   // a request that goes ahead
-		want                []string // where the request, and the one before it, went
-		effort              string   // that arrived
-		notice              string
-		refused             func(path string, body gjson.Result) string
-	}{
+	return []turn{
 		{name: "effort and tools", model: "gpt-6-sol", fields: `"reasoning_effort":"low",` + tool, want: []string{responsesPath}, effort: "low"},
 		{name: "switched off", model: "gpt-6-sol", fields: `"reasoning_effort":"low",` + tool, off: true, want: []string{chatPath}, effort: "none", notice: `"low" was sent as "none"`},
 		{name: "no effort, and not known", model: "gpt-6-sol", fields: tool, want: []string{chatPath}, effort: "none"},
@@ -202,7 +210,11 @@ func TestBridgeUsed(t *testing.T) {
 			before: `"reasoning_effort":"low",` + tool, want: []string{responsesPath, chatPath, chatPath}, effort: "none", notice: `"low" was sent as "none"`,
 		},
 	}
-	for _, test := range tests {
+}
+
+// TestBridgeUsed says where a turn goes of a caller of chat completions.
+func TestBridgeUsed(t *testing.T) {
+	for _, test := range turns() {
 		t.Run(test.name, func(t *testing.T) {
 			if test.paths == nil {
 				test.paths = []string{chatPath, responsesPath}
@@ -283,7 +295,7 @@ func TestFallback(t *testing.T) {
 			if stream {
 				broken = `{"type":"response.failed","response":` + broken + `}`
 			}
-			native := newProvider(t, []string{responsesPath}, answer(responsesPath, stream, thinks("one"), says("I look."), calls_("a", "time__now", "{}")), broken)
+			native := newProvider(t, []string{responsesPath}, answer(responsesPath, stream, thinks("one"), says("I look."), calling("a", "time__now", "{}")), broken)
 			chat := newProvider(t, []string{chatPath}, answer(chatPath, stream, says("It is noon.")))
 			d := newDoor(t, native, func(cfg *config.Config) {
 				for name, p := range map[string]*provider{"native": native, "chat": chat} {
@@ -314,7 +326,7 @@ func TestFallback(t *testing.T) {
 // TestBridgeFallsBack: a provider of chat completions that steps in gets nothing of
 // what the bridge has carried.
 func TestBridgeFallsBack(t *testing.T) {
-	native := newProvider(t, []string{responsesPath}, answer(responsesPath, false, thinks("one"), calls_("a", "time__now", "{}")), `{"error":{"code":"server_error","message":"it broke"}}`)
+	native := newProvider(t, []string{responsesPath}, answer(responsesPath, false, thinks("one"), calling("a", "time__now", "{}")), `{"error":{"code":"server_error","message":"it broke"}}`)
 	chat := newProvider(t, []string{chatPath}, answer(chatPath, false, says("It is noon.")))
 	d := newDoor(t, native, func(cfg *config.Config) {
 		for name, p := range map[string]*provider{"native": native, "chat": chat} {

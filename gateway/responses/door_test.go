@@ -80,17 +80,19 @@ func checkStream(t *testing.T, events []event) gjson.Result {
 
 const theirTool = `{"type":"function","name":"view","description":"View.","parameters":{"type":"object"},"strict":true}`
 
-// TestResponses has a caller of the Responses API served by both kinds of
-// providers, streamed and not.
-func TestResponses(t *testing.T) {
-	tests := []struct {
-		name   string
-		turns  [][]said
-		tools  string
-		plain  string // the outline of the output; of a stream that of all rounds
-		stream string
-		ran    int
-	}{
+// exchange is a request, what a model says to it in one turn after the other, and
+// what comes of that.
+type exchange struct {
+	name   string
+	turns  [][]said
+	tools  string
+	plain  string // the outline of the output; of a stream that of all rounds
+	stream string
+	ran    int // calls of ours
+}
+
+func exchanges() []exchange {
+	return []exchange{
 		{
 			name: "text", turns: [][]said{{says("Hello")}},
 			plain: "message:Hello", stream: "message:Hello",
@@ -100,15 +102,15 @@ func TestResponses(t *testing.T) {
 			plain: "reasoning:hm message:Hello", stream: "reasoning:hm message:Hello",
 		},
 		{
-			name: "tool of ours", turns: [][]said{{calls_("a", "time__now", "{}")}, {says("It is noon")}}, ran: 1,
+			name: "tool of ours", turns: [][]said{{calling("a", "time__now", "{}")}, {says("It is noon")}}, ran: 1,
 			plain: "message:It is noon", stream: "message:It is noon",
 		},
 		{
-			name: "tool of theirs", turns: [][]said{{calls_("a", "view", `{"x":1}`), calls_("b", "view", `{}`)}}, tools: theirTool,
+			name: "tool of theirs", turns: [][]said{{calling("a", "view", `{"x":1}`), calling("b", "view", `{}`)}}, tools: theirTool,
 			plain: `function_call:view{"x":1} function_call:view{}`, stream: `function_call:view{"x":1} function_call:view{}`,
 		},
 		{
-			name: "both in one turn", turns: [][]said{{calls_("a", "time__now", "{}"), calls_("b", "view", "{}")}}, tools: theirTool, ran: 1,
+			name: "both in one turn", turns: [][]said{{calling("a", "time__now", "{}"), calling("b", "view", "{}")}}, tools: theirTool, ran: 1,
 			plain: "function_call:view{}", stream: "function_call:view{}",
 		},
 		{
@@ -117,9 +119,14 @@ func TestResponses(t *testing.T) {
 			plain: "custom_tool_call:patch*** Begin", stream: "custom_tool_call:patch*** Begin",
 		},
 	}
+}
+
+// TestResponses has a caller of the Responses API served by both kinds of
+// providers, streamed and not.
+func TestResponses(t *testing.T) {
 	for _, path := range []string{chatPath, responsesPath} {
 		for _, stream := range []bool{false, true} {
-			for _, test := range tests {
+			for _, test := range exchanges() {
 				t.Run(fmt.Sprintf("%s/stream=%v/%s", path[1:], stream, test.name), func(t *testing.T) {
 					var replies []string
 					for _, turn := range test.turns {
@@ -141,20 +148,22 @@ func TestResponses(t *testing.T) {
 					if len(d.ran) != test.ran {
 						t.Errorf("calls of ours that ran: %q, want %d", d.ran, test.ran)
 					}
-					rounds := int64(len(test.turns))
-					for path, want := range map[string]string{
-						"object": "response", "status": "completed", "instructions": "Be brief.", "store": "false",
-						"usage.input_tokens": fmt.Sprint(10 * rounds), "usage.output_tokens_details.reasoning_tokens": fmt.Sprint(rounds), "x_gateway.rounds": fmt.Sprint(rounds),
-					} {
-						if got := response.Get(path).String(); got != want {
-							t.Errorf("%s is %q, want %q", path, got, want)
-						}
-					}
-					if got := response.Get("tools").Raw; got != "["+test.tools+"]" {
-						t.Errorf("the caller is told of the tools %s", got)
-					}
+					checkObject(t, response, int64(len(test.turns)), test.tools)
 				})
 			}
+		}
+	}
+}
+
+// checkObject checks what a response object says beside its items.
+func checkObject(t *testing.T, response gjson.Result, rounds int64, tools string) {
+	t.Helper()
+	for path, want := range map[string]string{
+		"object": "response", "status": "completed", "instructions": "Be brief.", "store": "false", "tools": "[" + tools + "]",
+		"usage.input_tokens": fmt.Sprint(10 * rounds), "usage.output_tokens_details.reasoning_tokens": fmt.Sprint(rounds), "x_gateway.rounds": fmt.Sprint(rounds),
+	} {
+		if got := response.Get(path).String(); got != want {
+			t.Errorf("%s is %q, want %q", path, got, want)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func TestBrokenStream(t *testing.T) {
 
 // TestOddStreams has providers that leave events out.
 func TestOddStreams(t *testing.T) {
-	turn := []said{thinks("hm"), says("Hello"), calls_("a", "view", `{"x":1}`), {raw: `{"id":"v_3","type":"vendor_thing","x":1}`}}
+	turn := []said{thinks("hm"), says("Hello"), calling("a", "view", `{"x":1}`), {raw: `{"id":"v_3","type":"vendor_thing","x":1}`}}
 	whole := strings.Split(responseStream(turn), "\n")
 	without := func(parts ...string) string {
 		var kept []string

@@ -58,7 +58,7 @@ func FuzzRequest(f *testing.F) {
 // FuzzEvents: whatever events a provider sends, they are refused or made chunks,
 // and those a stream of numbered events that ends once.
 func FuzzEvents(f *testing.F) {
-	f.Add([]byte(responseStream([]said{thinks("hm"), says("Hello"), calls_("a", "view", `{}`), {raw: `{"type":"vendor_thing"}`}})))
+	f.Add([]byte(responseStream([]said{thinks("hm"), says("Hello"), calling("a", "view", `{}`), {raw: `{"type":"vendor_thing"}`}})))
 	f.Add([]byte(`{"type":"response.completed","response":{"output":[{"type":"message","content":[{"text":"x"}]},{"type":"function_call","call_id":"a"}],"usage":{}}}`))
 	f.Add([]byte(`{"type":"response.output_text.delta","output_index":-1,"delta":7}` + "\n" + `{"type":"error","error":"x"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -95,10 +95,25 @@ func TestUntouched(t *testing.T) {
 	}
 }
 
+// messages is richInput for a provider of chat completions.
+const messages = `[
+	{"role":"system","content":"Be brief."},
+	{"role":"developer","content":"Be kind."},
+	{"role":"user","content":[{"type":"text","text":"Look."},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA==","detail":"auto"}},{"type":"file","file":{"file_data":"data:application/pdf;base64,AA==","filename":"a.pdf"}}]},
+	{"role":"assistant","content":"I look.","tool_calls":[
+		{"id":"c1","type":"function","function":{"name":"echo","arguments":"{\"x\":1}"}},
+		{"id":"c2","type":"custom","custom":{"name":"apply_patch","input":"*** Begin"}},
+		{"id":"c3","type":"function","function":{"name":"local_shell_call","arguments":"{\"type\":\"exec\",\"command\":[\"ls\"]}"}}]},
+	{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]},
+	{"role":"tool","tool_call_id":"c2","content":"Done"},
+	{"role":"tool","tool_call_id":"c3","content":"files"},
+	{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,BB=="}}]},
+	{"role":"user","content":"And now?"}]`
+
 // TestTranslated: a provider of chat completions gets all that it has a place for,
 // and calls of a namespace's tools go back as what they are.
 func TestTranslated(t *testing.T) {
-	turn := []said{calls_("c9", "probe__view", "{}"), calls_("c8", "echo", "{}"), {call: "apply_patch", custom: true, id: "c7", arguments: "*** End"}}
+	turn := []said{calling("c9", "probe__view", "{}"), calling("c8", "echo", "{}"), {call: "apply_patch", custom: true, id: "c7", arguments: "*** End"}}
 	for _, stream := range []bool{false, true} {
 		choice, ours := `{"type":"function","name":"view"}`, ""
 		if stream { // now with a tool of ours
@@ -113,19 +128,6 @@ func TestTranslated(t *testing.T) {
 			t.Fatalf("status %d: %s", status, reply)
 		}
 		got := p.got()[1].body // the first has found out that there is no Responses API
-		const messages = `[
-			{"role":"system","content":"Be brief."},
-			{"role":"developer","content":"Be kind."},
-			{"role":"user","content":[{"type":"text","text":"Look."},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA==","detail":"auto"}},{"type":"file","file":{"file_data":"data:application/pdf;base64,AA==","filename":"a.pdf"}}]},
-			{"role":"assistant","content":"I look.","tool_calls":[
-				{"id":"c1","type":"function","function":{"name":"echo","arguments":"{\"x\":1}"}},
-				{"id":"c2","type":"custom","custom":{"name":"apply_patch","input":"*** Begin"}},
-				{"id":"c3","type":"function","function":{"name":"local_shell_call","arguments":"{\"type\":\"exec\",\"command\":[\"ls\"]}"}}]},
-			{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]},
-			{"role":"tool","tool_call_id":"c2","content":"Done"},
-			{"role":"tool","tool_call_id":"c3","content":"files"},
-			{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,BB=="}}]},
-			{"role":"user","content":"And now?"}]`
 		if !sameJSON(t, got.Get("messages").Raw, messages) {
 			t.Errorf("the messages that arrived are\n%s", got.Get("messages").Raw)
 		}
@@ -173,8 +175,8 @@ func TestTurnToTurn(t *testing.T) {
 		for _, stream := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/stream=%v", path[1:], stream), func(t *testing.T) {
 				p := newProvider(t, []string{path},
-					answer(path, stream, thinks("one"), calls_("a", "time__now", "{}")),
-					answer(path, stream, thinks("two"), calls_("b", "time__now", `{"x":1}`), calls_("c", "view", "{}")),
+					answer(path, stream, thinks("one"), calling("a", "time__now", "{}")),
+					answer(path, stream, thinks("two"), calling("b", "time__now", `{"x":1}`), calling("c", "view", "{}")),
 					answer(path, stream, says("Done.")))
 				d := newDoor(t, p, nil)
 				ask := func(input string) gjson.Result {

@@ -28,7 +28,7 @@ func TestTheirs(t *testing.T) {
 	for _, test := range tests {
 		for _, stream := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/stream=%v", test.name, stream), func(t *testing.T) {
-				p := newProvider(t, []string{responsesPath}, answer(responsesPath, stream, said{raw: test.call}, calls_("b", "time__now", "{}")))
+				p := newProvider(t, []string{responsesPath}, answer(responsesPath, stream, said{raw: test.call}, calling("b", "time__now", "{}")))
 				d := newDoor(t, p, nil)
 				status, reply := d.post(t, "/v1/responses", fmt.Sprintf(`{"model":"scripted/m","stream":%v,"input":%s}`, stream, test.input))
 				if status != 200 {

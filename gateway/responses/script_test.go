@@ -17,7 +17,7 @@ type said struct {
 
 func thinks(text string) said { return said{thought: text} }
 func says(text string) said   { return said{text: text} }
-func calls_(id, name, arguments string) said {
+func calling(id, name, arguments string) said {
 	return said{call: name, id: id, arguments: arguments}
 }
 
