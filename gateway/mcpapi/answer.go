@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -114,13 +113,4 @@ func page(req request, member, cursor string, items []item) (mcp.Result, error) 
 // invalid is the error of a request that asks for what there is not.
 func invalid(format string, args ...any) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
-}
-
-// quoted returns text as a JSON string.
-func quoted(text string) raw {
-	out, err := json.Marshal(strings.ToValidUTF8(text, "\uFFFD"))
-	if err != nil { // a string cannot fail to encode
-		return raw(`""`)
-	}
-	return out
 }

@@ -21,6 +21,10 @@ type bar struct {
 	stopped chan struct{}
 }
 
+// tick is how often a client is told that its call still waits for a person: it
+// starts the client's time-out anew.
+const tick = 5 * time.Second
+
 func newBar(e *errand) *bar { return &bar{errand: e} }
 
 // waiting tells that a person has to decide, now and from time to time. The

@@ -88,7 +88,7 @@ func (s *service) listOf(ctx context.Context, server, method, member string) ([]
 	for range maxPages {
 		params := raw("{}")
 		if cursor != "" {
-			params = fmt.Appendf(nil, `{"cursor":%s}`, quoted(cursor))
+			params = fmt.Appendf(nil, `{"cursor":%s}`, models.Quote(cursor))
 		}
 		body, err := s.door.opts.Library.Request(ctx, servers.Request{Server: server, Method: method, Params: params})
 		if err != nil {
@@ -118,7 +118,7 @@ func (s *service) prompts(ctx context.Context) []item {
 	return s.list(ctx, "prompts/list", "prompts", func(server string, element raw) item {
 		name := gjson.GetBytes(element, "name").Str
 		offered := tools.OfferedName(s.door.opts.Library.Prefix(server), name)
-		return item{key: offered, body: models.WithMember(element, "name", quoted(offered)), server: server, own: name}
+		return item{key: offered, body: models.WithMember(element, "name", models.Quote(offered)), server: server, own: name}
 	})
 }
 

@@ -19,6 +19,7 @@ package mcpapi
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"hash/maphash"
 	"io"
@@ -67,6 +68,9 @@ type Client struct {
 	Tools   string   // all | own | servers; "" what the configuration says
 	Servers []string // the servers whose tools are served; empty: all
 }
+
+// NewSession names a session for a client that has no name for its own.
+func NewSession() string { return "mcp-" + rand.Text() }
 
 // Door serves MCP clients. It is safe for concurrent use.
 type Door struct {

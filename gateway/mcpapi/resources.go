@@ -91,7 +91,7 @@ func (s *service) addressed(member string) func(server string, element raw) item
 		own := gjson.GetBytes(element, member).Str
 		address := s.served(server, own)
 		if address != own {
-			element = models.WithMember(element, member, quoted(address))
+			element = models.WithMember(element, member, models.Quote(address))
 		}
 		return item{key: address, body: element, server: server, own: own}
 	}
@@ -146,7 +146,7 @@ func (s *service) contents(req request, server string, body raw) *answer {
 	if schemeOf(s.door.opts.Library.Prefix(server)) != "" && elements.IsArray() {
 		var list [][]byte
 		for _, element := range elements.Array() {
-			list = append(list, models.WithMember(raw(element.Raw), "uri", quoted(s.served(server, element.Get("uri").Str))))
+			list = append(list, models.WithMember(raw(element.Raw), "uri", models.Quote(s.served(server, element.Get("uri").Str))))
 		}
 		body = models.WithMember(body, "contents", fmt.Appendf(nil, "[%s]", bytes.Join(list, []byte(","))))
 	}

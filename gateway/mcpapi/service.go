@@ -5,7 +5,6 @@ package mcpapi
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"hash/maphash"
 	"slices"
@@ -44,7 +43,7 @@ type service struct {
 }
 
 func (d *Door) newService(who Client) *service {
-	who.Session = cmp.Or(who.Session, "mcp-"+rand.Text())
+	who.Session = cmp.Or(who.Session, NewSession())
 	s := &service{door: d, who: who}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	s.server = mcp.NewServer(&mcp.Implementation{Name: ourName, Title: ourTitle, Version: d.opts.Version}, &mcp.ServerOptions{

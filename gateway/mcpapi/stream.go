@@ -1,20 +1,21 @@
 package mcpapi
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidwall/gjson"
+
+	"pointsman/gateway/mcpapi/lines"
+	"pointsman/gateway/models"
 )
 
 // stream is one client's stream of messages, one a line. Calls of tools, which
@@ -26,7 +27,7 @@ import (
 type stream struct {
 	service *service
 	conn    io.ReadWriteCloser
-	in      *bufio.Reader
+	in      *lines.Reader
 	limit   int // of a message, in bytes
 	rest    []byte
 
@@ -39,7 +40,7 @@ type stream struct {
 }
 
 func newStream(s *service, conn io.ReadWriteCloser, limit int) *stream {
-	return &stream{service: s, conn: conn, in: bufio.NewReaderSize(conn, 64<<10), limit: limit, flight: map[string]context.CancelCauseFunc{}}
+	return &stream{service: s, conn: conn, in: lines.NewReader(conn, limit), limit: limit, flight: map[string]context.CancelCauseFunc{}}
 }
 
 // open has calls be answered here from now on.
@@ -48,8 +49,8 @@ func (t *stream) open(session *mcp.ServerSession) { t.session.Store(session) }
 // Read reads for the SDK what is not answered here.
 func (t *stream) Read(p []byte) (int, error) {
 	for len(t.rest) == 0 {
-		line, err := t.line()
-		if errors.Is(err, errLongLine) {
+		line, err := t.in.Next()
+		if errors.Is(err, lines.ErrTooLong) {
 			t.answer("null", nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("the message is longer than %d bytes", t.limit)})
 			continue
 		}
@@ -63,32 +64,6 @@ func (t *stream) Read(p []byte) (int, error) {
 	n := copy(p, t.rest)
 	t.rest = t.rest[n:]
 	return n, nil
-}
-
-var errLongLine = errors.New("the line is too long")
-
-// line returns the next line with its end; at the end of the input, what there is.
-// It is valid until the next one is read. Of a line that is too long nothing is
-// kept.
-func (t *stream) line() ([]byte, error) {
-	line, err := t.in.ReadSlice('\n')
-	if err == nil && len(line) <= t.limit {
-		return line, nil
-	}
-	whole := slices.Clone(line)
-	for long := false; ; {
-		if long = long || len(whole) > t.limit; long {
-			whole = nil
-		}
-		switch {
-		case long && err == nil:
-			return nil, errLongLine
-		case err != bufio.ErrBufferFull:
-			return whole, err
-		}
-		line, err = t.in.ReadSlice('\n')
-		whole = append(whole, line...)
-	}
 }
 
 // Write writes what the SDK sends: a message at a time.
@@ -261,7 +236,7 @@ func errorBody(err error) raw {
 	}
 	body, encodeErr := json.Marshal(told)
 	if encodeErr != nil { // data that is no JSON
-		return fmt.Appendf(nil, `{"code":%d,"message":%s}`, told.Code, quoted(told.Message))
+		return fmt.Appendf(nil, `{"code":%d,"message":%s}`, told.Code, models.Quote(told.Message))
 	}
 	return body
 }

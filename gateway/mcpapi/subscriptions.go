@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"pointsman/gateway/models"
 	"pointsman/gateway/servers"
 )
 
@@ -72,7 +73,7 @@ func (s *service) unsubscribe(ctx context.Context, req *mcp.UnsubscribeRequest) 
 func (s *service) tellSubscribed(ctx context.Context, at place, method string) error {
 	ctx, cancel := context.WithTimeout(ctx, listPatience)
 	defer cancel()
-	_, err := s.door.opts.Library.Request(ctx, servers.Request{Server: at.server, Method: method, Params: fmt.Appendf(nil, `{"uri":%s}`, quoted(at.uri))})
+	_, err := s.door.opts.Library.Request(ctx, servers.Request{Server: at.server, Method: method, Params: fmt.Appendf(nil, `{"uri":%s}`, models.Quote(at.uri))})
 	return err
 }
 

@@ -8,9 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidwall/gjson"
 
@@ -33,7 +31,7 @@ func (s *service) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp
 	for _, e := range entries {
 		body := raw(e.Raw)
 		if e.Name != e.Offered {
-			body = models.WithMember(body, "name", quoted(e.Offered))
+			body = models.WithMember(body, "name", models.Quote(e.Offered))
 		}
 		items = append(items, item{key: e.Offered, body: body})
 	}
@@ -100,7 +98,7 @@ func toolAnswer(req request, result calls.Result) (mcp.Result, error) {
 	var refused *servers.ProtocolError
 	switch {
 	case errors.As(result.Err, &refused):
-		return nil, &jsonrpc.Error{Code: refused.Code, Message: refused.Message, Data: refused.Data}
+		return nil, passedOn(refused)
 	case result.Raw == nil:
 		return answered(req, toolError(result.Text)), nil
 	case result.Edited && gjson.GetBytes(result.Raw, "content").IsArray():
@@ -111,19 +109,15 @@ func toolAnswer(req request, result calls.Result) (mcp.Result, error) {
 
 // toolError is the result of a call that has none of its own.
 func toolError(text string) raw {
-	return fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}],"isError":true}`, quoted(text))
+	return fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}],"isError":true}`, models.Quote(text))
 }
 
 // withText puts a text before a result's content.
 func withText(result raw, text string) raw {
 	content := []byte(gjson.GetBytes(result, "content").Raw)
-	block := fmt.Appendf(nil, `[{"type":"text","text":%s}`, quoted(text))
+	block := fmt.Appendf(nil, `[{"type":"text","text":%s}`, models.Quote(text))
 	if rest := gjson.ParseBytes(content); len(rest.Array()) > 0 {
 		block = append(block, ',')
 	}
 	return models.WithMember(result, "content", append(block, content[1:]...))
 }
-
-// tick is how often a client is told that its call still waits for a person: it
-// starts the client's time-out anew.
-const tick = 5 * time.Second

@@ -58,7 +58,7 @@ func (a *app) serveMCP(ctx context.Context, tools string, only []string) error {
 	defer stop(nil)
 	m := &mcpClient{app: a, who: mcpapi.Client{Session: a.Getenv(sessionVariable), Tools: tools, Servers: only}}
 	if m.who.Session == "" {
-		m.who.Session = relay.NewSession()
+		m.who.Session = mcpapi.NewSession()
 	}
 	m.who.CWD, _ = os.Getwd() // shown to the person only, where it is known
 	var watching sync.WaitGroup

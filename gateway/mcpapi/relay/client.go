@@ -7,9 +7,9 @@ import (
 	"pointsman/gateway/models"
 )
 
-// take takes one line of the client's.
+// take takes one line of the client's, without the blanks around it.
 func (r *relay) take(line []byte) {
-	if line = clean(line); len(line) == 0 {
+	if len(line) == 0 {
 		return
 	}
 	if code, err := fault(line, r.batches()); err != nil {

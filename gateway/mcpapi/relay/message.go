@@ -1,7 +1,6 @@
 package relay
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"pointsman/gateway/models"
 	"pointsman/gateway/nesting"
 )
 
@@ -21,6 +21,7 @@ const (
 
 // Methods that the relay knows.
 const (
+	methodCall        = "tools/call"
 	methodInitialize  = "initialize"
 	methodInitialized = "notifications/initialized"
 	methodCancelled   = "notifications/cancelled"
@@ -129,9 +130,5 @@ func faultOf(v gjson.Result) error {
 
 // refuse answers a request of the client's with an error.
 func (r *relay) refuse(id string, code int, text string) {
-	said, _ := json.Marshal(text) // strings always encode
-	r.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, id, code, said))
+	r.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, id, code, models.Quote(text)))
 }
-
-// clean takes the blanks off a line.
-func clean(line []byte) []byte { return bytes.TrimSpace(line) }

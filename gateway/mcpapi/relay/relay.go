@@ -12,9 +12,8 @@
 package relay
 
 import (
-	"bufio"
+	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +21,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"pointsman/gateway/mcpapi/lines"
 )
 
 // maxLine is how long a message of the client may be, in bytes.
@@ -96,15 +97,15 @@ func (r *relay) hangUp() {
 
 // read takes the client's messages.
 func (r *relay) read() {
-	in := bufio.NewReaderSize(r.opts.In, 64<<10)
+	in := lines.NewReader(r.opts.In, maxLine)
 	for r.ctx.Err() == nil {
-		line, err := readLine(in, maxLine)
-		if errors.Is(err, errTooLong) {
+		line, err := in.Next()
+		if errors.Is(err, lines.ErrTooLong) {
 			r.refuse("null", codeInvalidRequest, fmt.Sprintf("the message is longer than %d bytes", maxLine))
 			continue
 		}
 		if len(line) > 0 && r.ctx.Err() == nil {
-			r.take(line)
+			r.take(bytes.TrimSpace(bytes.Clone(line)))
 		}
 		if err != nil {
 			r.awaitAnswers()
@@ -143,37 +144,6 @@ func (r *relay) due() bool {
 	return false
 }
 
-var errTooLong = errors.New("the line is too long")
-
-// readLine returns the next line without its end; at the end of the input, what
-// there is. Of a line that is too long nothing is kept.
-func readLine(in *bufio.Reader, most int) ([]byte, error) {
-	var line []byte
-	long := false
-	for {
-		part, err := in.ReadSlice('\n')
-		if long = long || len(line)+len(part) > most; long {
-			line = nil
-		} else {
-			line = append(line, part...)
-		}
-		switch {
-		case err == bufio.ErrBufferFull:
-			continue
-		case long && err == nil:
-			return nil, errTooLong
-		}
-		return trimmed(line), err
-	}
-}
-
-func trimmed(line []byte) []byte {
-	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
-		line = line[:len(line)-1]
-	}
-	return line
-}
-
 // ended is a line with its end, to be written at once.
 func ended(line []byte) []byte { return slices.Concat(line, []byte{'\n'}) }
 
@@ -185,6 +155,3 @@ func (r *relay) write(line []byte) {
 		r.end(fmt.Errorf("writing to the client: %w", err))
 	}
 }
-
-// NewSession names a session for a client that has no name for its own.
-func NewSession() string { return "mcp-" + rand.Text() }

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -118,7 +119,7 @@ func (r *relay) follow(up *upstream) {
 	in := bufio.NewReaderSize(up.conn, 64<<10)
 	for {
 		line, err := in.ReadBytes('\n')
-		if line = clean(line); len(line) > 0 && err == nil {
+		if line = bytes.TrimSpace(line); len(line) > 0 && err == nil {
 			r.pass(up, line)
 		}
 		if err != nil {
@@ -195,7 +196,7 @@ func (r *relay) lost(up *upstream, err error) {
 }
 
 func lostText(method string) string {
-	if method == "tools/call" {
+	if method == methodCall {
 		return "Pointsman went away during this call: whether the call ran is not known, and it is not sent again; `pointsman journal` tells what is known of it"
 	}
 	return "Pointsman went away before it answered; ask again"
