@@ -9,8 +9,8 @@
 //	answer, err := g.Chat(ctx, gateway.ChatRequest{Prompt: "What is in my folder?"})
 //
 // Start begins goroutines that host the MCP servers, keep the catalogue of tools
-// in step with them, and watch the configuration; Close ends them, and all that
-// they started, before it returns. Serve's goroutines end with Serve.
+// in step with them, watch the configuration and do the debug marathons; Close ends
+// them, and all that they started, before it returns. Serve's goroutines end with Serve.
 package gateway
 
 import (
@@ -325,8 +325,8 @@ func (g *Gateway) callOptions() calls.Options {
 	}
 }
 
-// Start connects the MCP servers and does the debug marathons, in the background. It must be called once;
-// Close ends what it starts.
+// Start connects the MCP servers and does the debug marathons, in the background.
+// It must be called once; Close ends what it starts.
 func (g *Gateway) Start() {
 	g.running.Go(func() {
 		if err := g.host.Run(g.stopping); err != nil && g.stopping.Err() == nil {
