@@ -345,7 +345,7 @@ const bytesPerToken = 4
 // estimate is about how many tokens a request's messages hold: their text, but
 // no pictures.
 func estimate(b *Body) int64 {
-	var bytes int64
+	bytes := int64(len(b.Get("instructions").Raw)) // of the Responses API
 	for _, message := range b.Elements("messages") {
 		content := Lookup(message, "content")
 		if content.Type == gjson.String {

@@ -2,6 +2,8 @@ package responses_test
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -126,5 +128,22 @@ func TestOrphans(t *testing.T) {
 	}
 	if got, want := kinds(p.got()[0].body.Get("input")), "message reasoning(b) message message"; got != want {
 		t.Errorf("the input is %s, want %s", got, want)
+	}
+}
+
+// TestModelsSayWhere: a model says at which of the door's addresses it answers.
+func TestModelsSayWhere(t *testing.T) {
+	d := newDoor(t, newProvider(t, nil), nil)
+	response, err := http.Get(d.URL + "/v1/models/gpt-6-sol")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := gjson.GetBytes(data, "metadata.endpoints").Raw; got != `["/v1/chat/completions","/v1/responses"]` {
+		t.Errorf("the model answers at %s", got)
 	}
 }
