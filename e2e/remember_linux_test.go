@@ -79,11 +79,13 @@ func (p *pointsman) testEdited(t *testing.T, s screen) {
 	window, answer := p.asks(t, s, p.writing("edited"))
 	time.Sleep(arming)
 	window.press(-32, 173) // edit
-	window.click(200, 300, short)
-	time.Sleep(doubleClick)
-	s.do("key", "ctrl+a")
-	s.do("type", "--delay", "10", `{"path":"`+p.folder+`/edited.txt","content":"by a person"}`)
-	window.approve(long)
+	p.until(t, func() {
+		window.click(200, 300, short)
+		time.Sleep(doubleClick)
+		s.do("key", "ctrl+a")
+		s.do("type", "--delay", "10", `{"path":"`+p.folder+`/edited.txt","content":"by a person"}`)
+		window.approve(long)
+	})
 	answered := receive(t, "the answer", answer)
 	text, err := os.ReadFile(filepath.Join(p.folder, "edited.txt"))
 	expect(t, "the file", string(text), "by a person")

@@ -129,7 +129,7 @@ func (r *Runner) Begin(ctx context.Context, from Party, req Request) (*Job, erro
 	default: // it has not looked yet since the last one
 	}
 	r.opts.Changed()
-	return r.Job(ctx, id)
+	return r.Job(context.WithoutCancel(ctx), id) // it has begun: who asked for it is told so, even if they leave
 }
 
 // Job returns a job with its answers. Of an id that is not known, the error is

@@ -102,6 +102,11 @@ func start(t *testing.T, opts marathon.Options) (r runner, stop func()) {
 // beginOf begins a job of tasks with these questions.
 func beginOf(t *testing.T, r runner, questions ...string) *marathon.Job {
 	t.Helper()
+	return beginWith(t.Context(), t, r, questions...)
+}
+
+func beginWith(ctx context.Context, t *testing.T, r runner, questions ...string) *marathon.Job {
+	t.Helper()
 	var tasks []map[string]string
 	for _, q := range questions {
 		tasks = append(tasks, map[string]string{"question": q})
@@ -114,7 +119,7 @@ func beginOf(t *testing.T, r runner, questions ...string) *marathon.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job, err := r.Begin(t.Context(), marathon.Party{Door: "http", Client: "curl", Session: "s"}, req)
+	job, err := r.Begin(ctx, marathon.Party{Door: "http", Client: "curl", Session: "s"}, req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,6 +310,15 @@ func TestCancel(t *testing.T) {
 	if _, _, err := r.Cancel(t.Context(), "job_x"); !errors.Is(err, journal.ErrNoJob) {
 		t.Errorf("an unknown job: %v", err)
 	}
+}
+
+// TestBeginIsTold has the one who begins a job leave at that moment: the job has
+// begun, and its id is not lost.
+func TestBeginIsTold(t *testing.T) {
+	r, _ := start(t, marathon.Options{Store: openJournal(t, filepath.Join(t.TempDir(), "j.db")), Ask: echo})
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	await(t, r, beginWith(ctx, t, r, "a").ID)
 }
 
 // TestRestart ends the process at each rung of two tasks, and lets another go on.

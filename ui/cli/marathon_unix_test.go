@@ -76,6 +76,7 @@ func TestMarathonIsLeft(t *testing.T) {
 				done <- cli.Run(ctx, r.options(strings.NewReader(`{"tasks":[{"question":"Why?"}]}`), &out, &errs, []string{"marathon", "run", "-"}))
 			}()
 			<-waiting
+			eventually(t, "the marathon's id", func() bool { return strings.Contains(errs.String(), "marathon job_") })
 			interrupt()
 			if code := <-done; code != 1 || !strings.Contains(errs.String(), "The marathon goes on") || out.String() != "" {
 				t.Errorf("it ended with %d: %s%s", code, out.String(), errs.String())
