@@ -423,23 +423,26 @@ func TestTable(t *testing.T) {
 func TestJudgeLines(t *testing.T) {
 	dir := folder(t)
 	hostile := map[string]string{
-		"two lines":              "ls\nrm x",
-		"after a comment":        "ls # it is fine\nrm x",
-		"carriage return":        "ls\rrm x",
-		"no-break space":         "ls\u00a0x\u202e",
-		"nul":                    "ls\x00rm",
-		"invalid utf-8":          "ls \xff",
-		"continued":              "r\\\nm x",
-		"here-document executes": "cat <<E\n$(rm x)\nE",
-		"unterminated":           "ls 'x",
-		"empty":                  " \n",
-		"nested too deep":        strings.Repeat("(", 100) + "ls" + strings.Repeat(")", 100),
-		"too long":               "echo " + strings.Repeat("x", longest),
-		"many braces":            "echo " + strings.Repeat("{a,b}", 40),
-		"counting braces":        "echo {1..99999999}",
-		"only a comment":         "# ls",
-		"escaped semicolon":      "ls \\; ; rm x",
-		"fork bomb":              ":(){ :|:& };:",
+		"two lines":               "ls\nrm x",
+		"after a comment":         "ls # it is fine\nrm x",
+		"carriage return":         "ls\rrm x",
+		"no-break space":          "ls\u00a0x\u202e",
+		"nul":                     "ls\x00rm",
+		"invalid utf-8":           "ls \xff",
+		"continued":               "r\\\nm x",
+		"here-document executes":  "cat <<E\n$(rm x)\nE",
+		"unterminated":            "ls 'x",
+		"empty":                   " \n",
+		"nested too deep":         strings.Repeat("(", 100) + "ls" + strings.Repeat(")", 100),
+		"too long":                "echo " + strings.Repeat("x", longest),
+		"an empty word in braces": "find . -not -name {,-name} -delete",
+		"braces after braces":     "rg x . {},--pre=./evil}",
+		"a tilde after =":         "cat a=~/x",
+		"many braces":             "echo " + strings.Repeat("{a,b}", 40),
+		"counting braces":         "echo {1..99999999}",
+		"only a comment":          "# ls",
+		"escaped semicolon":       "ls \\; ; rm x",
+		"fork bomb":               ":(){ :|:& };:",
 	}
 	for name, command := range hostile {
 		t.Run(name, func(t *testing.T) {
@@ -455,6 +458,8 @@ func TestJudgeLines(t *testing.T) {
 		"plain here-document":       "cat <<E\nhello\nE",
 		"continued":                 "ls \\\n  -la",
 		"braces of names":           "cat {a,b}.go",
+		"braces that count":         "ls a{1..3}",
+		"braces of git":             "git diff HEAD@{2}..HEAD@{1}",
 		"what looks like a command": `echo 'rm -rf /'; grep -n "rm -rf" a.go`,
 	}
 	for name, command := range harmless {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -71,11 +72,14 @@ func (j *judge) expand(words []*syntax.Word, at scope) ([]string, string) {
 	return fields, ""
 }
 
-// wild says why a word's wildcards or tilde cannot be judged, or "".
+// wild says why a word's wildcards, braces or tilde cannot be judged, or "".
 func (j *judge) wild(word *syntax.Word, at scope) string {
 	text := unquoted(word)
 	if strings.HasPrefix(text, "~") && text != "~" && !strings.HasPrefix(text, "~/") {
 		return "it names another user's home"
+	}
+	if why := ambiguous(text); why != "" {
+		return why
 	}
 	if !strings.ContainsAny(text, "*?[") {
 		return ""
@@ -102,6 +106,26 @@ func (j *judge) wild(word *syntax.Word, at scope) string {
 // inside reports whether an absolute pattern begins below dir.
 func inside(dir, pattern string) bool {
 	return filepath.IsAbs(pattern) && !strings.Contains(pattern, "..") && strings.HasPrefix(pattern, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// plainBraces are braces that every shell reads alike. Of {,a} Bash drops the
+// empty word, {},a} is two words for it, and quotes hide a comma; the library that
+// expands words here differs, so that a flag there would be a value or text here.
+var plainBraces = regexp.MustCompile(`\{([^{},.]+|[^{},]+(,[^{},]+)+|\d+\.\.\d+)\}`)
+
+// ambiguous says why Bash may make other words of a word's braces or of a tilde within
+// it than are made of it here, or "".
+func ambiguous(text string) string {
+	if strings.Contains(text, "=~") || strings.Contains(text, "=") && strings.Contains(text, ":~") {
+		return "it has a tilde within a word"
+	}
+	if !strings.Contains(text, ",") && !strings.Contains(text, "..") {
+		return "" // no braces to expand
+	}
+	if strings.Contains(plainBraces.ReplaceAllString(text, ""), "{") {
+		return "its braces stand for words that cannot be told"
+	}
+	return ""
 }
 
 // unquoted is the part of a word that wildcards and a tilde work in.
