@@ -32,7 +32,7 @@ func newModelHealth() *modelHealth {
 }
 
 func (h *modelHealth) set(list []models.DeploymentHealth) {
-	h.lines = model.DeploymentLines(list)
+	h.lines = model.DeploymentLines(list, time.Now())
 	h.summary.SetText(model.DeploymentSummary(list, time.Now()))
 	h.list.Refresh()
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -232,11 +233,15 @@ func retryAfter(header http.Header) time.Duration {
 	if value == "" {
 		return 0
 	}
-	var wait time.Duration
-	if seconds, err := time.ParseDuration(value + "s"); err == nil {
-		wait = seconds
-	} else if at, err := http.ParseTime(value); err == nil {
-		wait = time.Until(at)
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		if !(seconds > 0) { // or no number
+			return 0
+		}
+		return time.Duration(min(seconds, maxRetryAfter.Seconds()) * float64(time.Second))
 	}
-	return min(max(wait, 0), maxRetryAfter)
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	return min(max(time.Until(at), 0), maxRetryAfter)
 }

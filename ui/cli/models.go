@@ -12,6 +12,7 @@ import (
 	"pointsman/gateway"
 	"pointsman/gateway/models"
 	"pointsman/gateway/servers"
+	"pointsman/ui/model"
 )
 
 // looking is a command that shows one of the gateway's views.
@@ -88,7 +89,7 @@ func (a *app) showHealth(list []models.DeploymentHealth) error {
 	for _, d := range list {
 		state, last := string(d.State), "-"
 		if d.Until != nil {
-			state += " until " + d.Until.Local().Format(time.TimeOnly)
+			state += " until " + model.DeploymentUntil(*d.Until, time.Now())
 		}
 		if d.LastError != nil {
 			last = d.LastError.Time.Local().Format(time.TimeOnly) + " " + d.LastError.Message

@@ -25,14 +25,25 @@ type DeploymentLine struct {
 // has room.
 const longestDeployment = 40
 
-// DeploymentLines makes lines of how the deployments are doing, in their order.
-func DeploymentLines(list []models.DeploymentHealth) []DeploymentLine {
+// DeploymentUntil is when a deployment is asked again, with the date when that is
+// not today.
+func DeploymentUntil(until, now time.Time) string {
+	until = until.In(now.Location())
+	if until.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return until.Format(time.TimeOnly)
+	}
+	return until.Format("2 Jan 15:04:05")
+}
+
+// DeploymentLines makes lines of how the deployments are doing at that time, in
+// their order.
+func DeploymentLines(list []models.DeploymentHealth, now time.Time) []DeploymentLine {
 	lines := []DeploymentLine{}
 	for _, d := range list {
 		line := DeploymentLine{Group: d.Group, Name: clip(d.Deployment, longestDeployment), Address: d.BaseURL, Count: deploymentCount(d)}
 		line.Word, line.Tone = deploymentState(d)
 		if d.Until != nil {
-			line.Word += " until " + d.Until.Local().Format("15:04:05")
+			line.Word += " until " + DeploymentUntil(*d.Until, now)
 		}
 		if d.LastError != nil {
 			line.Error = d.LastError.Time.Local().Format("15:04:05") + ": " + clip(OneLine(d.LastError.Message), longestText)

@@ -28,7 +28,7 @@ func TestDeploymentLines(t *testing.T) {
 		{Group: "luna", Name: "openai/luna", Word: "Is tried out", Tone: model.Busy, Count: "0 requests"},
 		{Group: "astra", Name: "openai/astra", Word: "Not asked yet", Tone: model.Quiet, Count: "0 requests"},
 	}
-	if diff := cmp.Diff(want, model.DeploymentLines(list)); diff != "" {
+	if diff := cmp.Diff(want, model.DeploymentLines(list, at.Add(-time.Minute))); diff != "" {
 		t.Error(diff)
 	}
 	for group, words := range map[string]string{"coding": "1 of 2 free", "sol": "Key refused", "none": "–"} {
@@ -51,5 +51,18 @@ func TestCost(t *testing.T) {
 	}
 	if got := (model.CatalogueRow{}).Cost(); got != "–" {
 		t.Errorf("without prices: %q", got)
+	}
+}
+
+func TestDeploymentUntilHasTheDateOfAnotherDay(t *testing.T) {
+	now := time.Date(2026, 3, 2, 23, 59, 0, 0, time.UTC)
+	for until, want := range map[time.Time]string{
+		now.Add(30 * time.Second): "23:59:30",
+		now.Add(2 * time.Minute):  "3 Mar 00:01:00",
+		now.Add(24 * time.Hour):   "3 Mar 23:59:00",
+	} {
+		if got := model.DeploymentUntil(until, now); got != want {
+			t.Errorf("until %v: got %q, want %q", until, got, want)
+		}
 	}
 }
