@@ -35,6 +35,15 @@ func (r *Reader) Jobs(ctx context.Context, limit int) ([]Job, error) {
 	return jobs, nil
 }
 
+// OpenJobs returns how many jobs have not ended, whoever has them.
+func (r *Reader) OpenJobs(ctx context.Context) (int, error) {
+	var open int
+	if err := r.db.QueryRowContext(ctx, "SELECT count(*) FROM jobs WHERE outcome IS NULL").Scan(&open); err != nil {
+		return 0, fmt.Errorf("counting the jobs that go on: %w", err)
+	}
+	return open, nil
+}
+
 // nextJob returns the oldest job that goes on, of this process's and, if left is
 // true, of those whose process is gone; and who has it.
 func (j *Journal) nextJob(ctx context.Context, left bool) (*Job, string, error) {

@@ -20,9 +20,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 
 	"pointsman/gateway/journal"
+	"pointsman/gateway/models"
 )
 
 // Store keeps the jobs. A *journal.Journal is one.
@@ -34,6 +36,7 @@ type Store interface {
 	EndJob(job string, outcome journal.Outcome) (bool, error)
 	Job(ctx context.Context, id string) (*journal.Job, error)
 	Jobs(ctx context.Context, limit int) ([]journal.Job, error)
+	OpenJobs(ctx context.Context) (int, error)
 }
 
 // Options are what a Runner is made of.
@@ -85,6 +88,10 @@ var ErrCancelled = errors.New("the marathon was cancelled")
 // listed is how many jobs Jobs returns at most.
 const listed = 100
 
+// mostOpen is how many jobs may wait and go on, so that a client that begins one
+// after the other spends neither the user's money nor the disk without an end.
+const mostOpen = 50
+
 // Runner keeps the jobs and does them. It is safe for concurrent use.
 type Runner struct {
 	opts Options
@@ -114,8 +121,13 @@ type body struct {
 
 // Begin records a job, which is done after those that were begun before it. When
 // it returns, the job is on disk. Credentials in its texts are not: what is
-// recorded is what the models are asked.
+// recorded is what the models are asked. While 50 go on or wait, the error is a
+// *models.Error with the code rate_limited; of calls at one moment a few more may
+// come through.
 func (r *Runner) Begin(ctx context.Context, from Party, req Request) (*Job, error) {
+	if err := r.room(ctx); err != nil {
+		return nil, err
+	}
 	data, err := json.Marshal(body{Ladder: r.opts.Ladder(), Tasks: req.Tasks})
 	if err != nil {
 		return nil, fmt.Errorf("beginning a marathon: %w", err)
@@ -130,6 +142,22 @@ func (r *Runner) Begin(ctx context.Context, from Party, req Request) (*Job, erro
 	}
 	r.opts.Changed()
 	return r.Job(context.WithoutCancel(ctx), id) // it has begun: who asked for it is told so, even if they leave
+}
+
+// room says why no further job is taken, or nil.
+func (r *Runner) room(ctx context.Context) error {
+	open, err := r.opts.Store.OpenJobs(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("beginning a marathon: %w", err)
+	case open >= mostOpen:
+		return &models.Error{
+			Code: models.RateLimited, Status: http.StatusTooManyRequests,
+			Message: fmt.Sprintf("%d marathons go on or wait, and no more are taken: wait until one is done, or cancel one", open),
+		}
+	default:
+		return nil
+	}
 }
 
 // Job returns a job with its answers. Of an id that is not known, the error is

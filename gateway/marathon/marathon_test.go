@@ -220,6 +220,34 @@ func TestJobsAndTasksOneAfterTheOther(t *testing.T) {
 	}
 }
 
+// TestJobsWithoutAnEnd: a client that begins job after job is told to wait, and
+// there is room again when one has ended.
+func TestJobsWithoutAnEnd(t *testing.T) {
+	m := &scripted{answer: func(ctx context.Context, _ marathon.Question) (marathon.Answer, error) {
+		<-ctx.Done()
+		return marathon.Answer{}, context.Cause(ctx)
+	}}
+	r, _ := start(t, marathon.Options{Store: openJournal(t, filepath.Join(t.TempDir(), "j.db")), Ask: m.ask})
+	var last *marathon.Job
+	for range 50 {
+		last = beginOf(t, r, "a")
+	}
+	req, err := marathon.ParseRequest([]byte(`{"tasks": [{"question": "one more"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *models.Error
+	if job, err := r.Begin(t.Context(), marathon.Party{}, req); !errors.As(err, &refused) || refused.Code != models.RateLimited || refused.Status != 429 {
+		t.Fatalf("the 51st job: got %+v, %v; want rate_limited with 429", job, err)
+	}
+	if _, ended, err := r.Cancel(t.Context(), last.ID); err != nil || !ended {
+		t.Fatalf("cancelling: %t, %v", ended, err)
+	}
+	if _, err := r.Begin(t.Context(), marathon.Party{}, req); err != nil {
+		t.Errorf("after one has ended: %v", err)
+	}
+}
+
 func TestAFaultIsRecordedAndTheNextGoesOn(t *testing.T) {
 	m := &scripted{}
 	m.answer = func(ctx context.Context, q marathon.Question) (marathon.Answer, error) {
