@@ -7,7 +7,6 @@ import (
 	"pointsman/gateway/ask"
 	"pointsman/gateway/httpapi"
 	"pointsman/gateway/journal"
-	"pointsman/gateway/loop"
 	"pointsman/gateway/owntools"
 )
 
@@ -46,7 +45,7 @@ func (g *Gateway) askFor(ctx context.Context, door string, party owntools.Party,
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(g.stopping, func() { cancel(approvals.ErrShuttingDown) })()
-	run := journal.Run{ID: loop.NewID("run_"), Door: door, Client: party.Client, Session: party.Session, CWD: party.CWD, Model: req.Capability}
+	run := journal.Run{ID: journal.NewID("run_"), Door: door, Client: party.Client, Session: party.Session, CWD: party.CWD, Model: req.Capability}
 	defer g.stops.add(run.ID, cancel)()
 	g.journal.StartRun(run)
 	envelope := g.live.Load().asker.Ask(ctx, req)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"pointsman/gateway/journal"
 	"pointsman/gateway/loop"
 	"pointsman/gateway/models"
 )
@@ -57,7 +58,7 @@ func (g *Gateway) Chat(ctx context.Context, req ChatRequest) (*ChatResult, error
 		return failed(asInvalid(err))
 	}
 	run := loop.Request{
-		Run: loop.NewID("run_"), Models: router, Route: route, Body: body, Door: "go", Client: req.Client,
+		Run: journal.NewID("run_"), Models: router, Route: route, Body: body, Door: "go", Client: req.Client,
 		Session: req.Session, ToolsOff: req.NoTools, MaxRounds: req.MaxRounds,
 	}
 	var text textSink

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"pointsman/gateway/httpapi"
+	"pointsman/gateway/journal"
 	"pointsman/gateway/loop"
 	"pointsman/gateway/marathon"
 	"pointsman/gateway/models"
@@ -50,7 +51,7 @@ func (g *Gateway) CancelMarathon(ctx context.Context, id string) (*marathon.Job,
 // askRung asks a rung's model as everybody does, without any tool. The rungs of a
 // job have a session in common, which is the job's id.
 func (g *Gateway) askRung(ctx context.Context, q marathon.Question) (marathon.Answer, error) {
-	answer := marathon.Answer{Run: loop.NewID("run_")}
+	answer := marathon.Answer{Run: journal.NewID("run_")}
 	data, err := json.Marshal(map[string]any{"model": q.Model, "messages": q.Messages})
 	if err != nil {
 		return answer, fmt.Errorf("writing the question as JSON: %w", err)

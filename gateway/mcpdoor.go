@@ -10,6 +10,7 @@ import (
 
 	"pointsman/gateway/ask"
 	"pointsman/gateway/calls"
+	"pointsman/gateway/journal"
 	"pointsman/gateway/loop"
 	"pointsman/gateway/mcpapi"
 	"pointsman/gateway/models"
@@ -91,9 +92,9 @@ func (c partyCaller) Call(ctx context.Context, call calls.Call) calls.Result {
 // ownGateway is what our own tools see of the gateway.
 type ownGateway struct{ g *Gateway }
 
-func (o ownGateway) Models() *models.Router            { return o.g.Models() }
-func (o ownGateway) StatusAny(ctx context.Context) any { return o.g.Status(ctx) }
-func (o ownGateway) Tools() []tools.Row                { return o.g.Tools() }
+func (o ownGateway) Models() *models.Router         { return o.g.Models() }
+func (o ownGateway) Status(ctx context.Context) any { return o.g.Status(ctx) }
+func (o ownGateway) Tools() []tools.Row             { return o.g.Tools() }
 
 // Plan returns the latest plan: of the runs that are active, or have ended.
 func (o ownGateway) Plan(p owntools.Party) []loop.Step {
@@ -115,7 +116,7 @@ func (o ownGateway) Capabilities() []ask.Capability { return o.g.Capabilities() 
 
 // Ask puts a typed question for one of our own tools' caller.
 func (o ownGateway) Ask(ctx context.Context, party owntools.Party, question json.RawMessage, progress func(string)) *ask.Envelope {
-	told := o.g.tellRun(loop.NewID("run_"), progress) // no events come of it, but that it goes on
+	told := o.g.tellRun(journal.NewID("run_"), progress) // no events come of it, but that it goes on
 	defer told()
 	return o.g.askRaw(ctx, "mcp", party, question)
 }
@@ -132,7 +133,7 @@ func (o ownGateway) Answer(ctx context.Context, party owntools.Party, q owntools
 		return nil, asInvalid(err)
 	}
 	run := loop.Request{
-		Run: loop.NewID("run_"), Models: router, Route: route, Body: body,
+		Run: journal.NewID("run_"), Models: router, Route: route, Body: body,
 		Door: "mcp", Client: party.Client, Session: party.Session, CWD: party.CWD,
 	}
 	told := o.g.tellRun(run.Run, progress)

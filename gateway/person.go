@@ -138,7 +138,7 @@ func (p person) sampleDecided(ctx context.Context, req approvals.Request, d appr
 func sampleRequest(from servers.Origin, params json.RawMessage, model string) approvals.Request {
 	definition := sha256.Sum256([]byte(samplingTool)) // it never changes
 	req := approvals.Request{
-		ID: loop.NewID("ask_"), Door: "mcp", Model: model, Server: from.Server, Tool: samplingTool, Offered: samplingTool,
+		ID: journal.NewID("ask_"), Door: "mcp", Model: model, Server: from.Server, Tool: samplingTool, Offered: samplingTool,
 		Title: "Ask your model", Arguments: params, Class: approvals.OpenWorld, Risky: true,
 		Evidence: []string{"what the server sends goes to your model, and its answer to the server"},
 		Reason:   fmt.Sprintf("the server %q wants to ask your model, at your cost", from.Server), Definition: hex.EncodeToString(definition[:]),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pointsman/approvals"
+	"pointsman/gateway/journal"
 	"pointsman/gateway/loop"
 	"pointsman/gateway/models"
 )
@@ -24,7 +25,7 @@ func (g *Gateway) Run(ctx context.Context, req loop.Request) (*loop.Result, erro
 		g.Woke()
 	}
 	if req.Run == "" {
-		req.Run = loop.NewID("run_")
+		req.Run = journal.NewID("run_")
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -16,9 +16,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"pointsman/gateway/config"
+	"pointsman/gateway/cut"
 	"pointsman/gateway/models"
 )
 
@@ -97,8 +97,12 @@ func Refused(err error) *Envelope {
 	return e
 }
 
-// maxMessage is how long a failure's message may be, in characters.
-const maxMessage = 500
+const (
+	// maxMessage is how long a failure's message may be, in characters.
+	maxMessage = 500
+	// maxName is how much of a name of the caller's a message repeats.
+	maxName = 60
+)
 
 // fail makes the envelope that of a failure.
 func (e *Envelope) fail(err error) {
@@ -114,11 +118,7 @@ func (e *Envelope) fail(err error) {
 // NewFailure is an error as an envelope tells it.
 func NewFailure(err error) *Failure {
 	failed := models.AsError(err)
-	message := failed.Message
-	if utf8.RuneCountInString(message) > maxMessage {
-		message = string([]rune(message)[:maxMessage-1]) + "…"
-	}
-	return &Failure{Code: failed.Code, Message: message}
+	return &Failure{Code: failed.Code, Message: cut.To(failed.Message, maxMessage)}
 }
 
 // statusOf is the HTTP status of a failure. A provider's own 4xx keeps its own.
@@ -190,19 +190,11 @@ func (a *Asker) resolve(name string) (*models.Route, error) {
 	case name == "":
 		return nil, models.Invalid("capability", "a capability is needed: %s", strings.Join(names, ", "))
 	default:
-		return nil, models.Invalid("capability", "the capability %q is unknown; known are %s", cut(name), strings.Join(names, ", "))
+		return nil, models.Invalid("capability", "the capability %q is unknown; known are %s", cut.To(name, maxName), strings.Join(names, ", "))
 	}
 	route, err := a.router.Resolve(name)
 	if err != nil {
 		return nil, fmt.Errorf("asking %s: %w", name, err)
 	}
 	return route, nil
-}
-
-// cut shortens a name of the caller's for a message.
-func cut(name string) string {
-	if len(name) > 60 {
-		return strings.ToValidUTF8(name[:60], "") + "…"
-	}
-	return name
 }

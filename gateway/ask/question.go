@@ -26,7 +26,7 @@ type question struct {
 	req      Request
 	deadline time.Time
 	route    *models.Route
-	schema   *Schema
+	schema   *compiledSchema
 	messages []message
 	envelope *Envelope
 	costs    bool // every reply so far had its price
@@ -270,7 +270,7 @@ func (q *question) take(text string) error {
 		return errors.New("the answer is not one valid JSON value")
 	}
 	if err := q.schema.Validate(value); err != nil {
-		var broken *Violation
+		var broken *violation
 		if errors.As(err, &broken) {
 			broken.Path = strings.Trim(within+"/"+broken.Path, "/")
 		}

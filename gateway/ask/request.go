@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"unicode/utf8"
 
@@ -90,7 +89,7 @@ func (r *Request) check(limits config.Limits) error {
 }
 
 // schema returns the compiled schema, nil when the answer is text.
-func (r *Request) schema() (*Schema, error) {
+func (r *Request) schema() (*compiledSchema, error) {
 	raw := bytes.TrimSpace(r.ResponseSchema)
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
@@ -102,7 +101,7 @@ func (r *Request) schema() (*Schema, error) {
 		}
 		raw = []byte(text)
 	}
-	s, err := CompileSchema(raw)
+	s, err := compileSchema(raw)
 	if err == nil {
 		err = s.isOfObjects()
 	}
@@ -122,7 +121,7 @@ func decode(data []byte) (any, error) {
 		return nil, err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("something follows the JSON value")
+		return nil, errors.New("something follows the JSON value")
 	}
 	return v, nil
 }

@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"pointsman/gateway/cut"
 )
 
-// Schema is a compiled JSON Schema of draft 2020-12, or of the draft that its
+// compiledSchema is a compiled JSON compiledSchema of draft 2020-12, or of the draft that its
 // $schema names. It is not safe for concurrent use.
-type Schema struct {
+type compiledSchema struct {
 	raw      any // as it was given
 	compiled *jsonschema.Schema
 	clock    *clock
@@ -28,7 +30,7 @@ var errTooLong = errors.New("the validation takes too long")
 // schema that is tried, as a keyword of its own that is always there.
 type clock struct{ deadline time.Time }
 
-// Validate panics with errTooLong; Schema.Validate recovers.
+// Validate panics with errTooLong; compiledSchema.Validate recovers.
 func (c *clock) Validate(*jsonschema.ValidatorContext, any) {
 	if !c.deadline.IsZero() && time.Now().After(c.deadline) {
 		panic(errTooLong)
@@ -45,9 +47,9 @@ func (nothingElsewhere) Load(url string) (any, error) {
 // here is the address of a schema without one of its own.
 const here = "pointsman:schema"
 
-// CompileSchema compiles a schema. It fails for one that is not valid, or that
+// compileSchema compiles a schema. It fails for one that is not valid, or that
 // points outside itself.
-func CompileSchema(raw []byte) (*Schema, error) {
+func compileSchema(raw []byte) (*compiledSchema, error) {
 	doc, err := decode(raw)
 	if err != nil {
 		return nil, fmt.Errorf("it is not JSON: %w", err)
@@ -55,8 +57,8 @@ func CompileSchema(raw []byte) (*Schema, error) {
 	return compile(doc, nothingElsewhere{}, jsonschema.Draft2020)
 }
 
-func compile(doc any, loader jsonschema.URLLoader, draft *jsonschema.Draft) (*Schema, error) {
-	s := &Schema{raw: doc, clock: &clock{}}
+func compile(doc any, loader jsonschema.URLLoader, draft *jsonschema.Draft) (*compiledSchema, error) {
+	s := &compiledSchema{raw: doc, clock: &clock{}}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(draft)
 	c.UseLoader(loader)
@@ -70,29 +72,29 @@ func compile(doc any, loader jsonschema.URLLoader, draft *jsonschema.Draft) (*Sc
 	}
 	var err error
 	if s.compiled, err = c.Compile(here); err != nil {
-		return nil, fmt.Errorf("it is no valid schema: %s", firstLine(err))
+		return nil, fmt.Errorf("it is no valid schema: %s", oneLine(err))
 	}
 	return s, nil
 }
 
-// firstLine is an error's whole message, in one line.
-func firstLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+// oneLine is an error's whole message, in one line.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
 // isOfObjects refuses a schema that does not say that it is of objects.
-func (s *Schema) isOfObjects() error {
+func (s *compiledSchema) isOfObjects() error {
 	if doc, ok := s.raw.(map[string]any); !ok || doc["type"] != "object" {
 		return errors.New(`its type must be "object"`)
 	}
 	return nil
 }
 
-// Violation is how a value breaks a schema. It does not tell the value.
-type Violation struct {
+// violation is how a value breaks a schema. It does not tell the value.
+type violation struct {
 	Path       string // of the part at fault, as "answer/city"; "" for the whole
 	Constraint string // the keyword that it breaks
 }
 
-func (v *Violation) Error() string {
+func (v *violation) Error() string {
 	where := v.Path
 	if where == "" {
 		where = "the root"
@@ -100,9 +102,9 @@ func (v *Violation) Error() string {
 	return fmt.Sprintf("schema violation at %s: failed the '%s' constraint", where, v.Constraint)
 }
 
-// Validate checks a value as decoded from JSON. It returns a *Violation, or
+// Validate checks a value as decoded from JSON. It returns a *violation, or
 // errTooLong.
-func (s *Schema) Validate(value any) (err error) {
+func (s *compiledSchema) Validate(value any) (err error) {
 	s.clock.deadline = time.Now().Add(validationPatience)
 	defer func() {
 		s.clock.deadline = time.Time{}
@@ -115,13 +117,13 @@ func (s *Schema) Validate(value any) (err error) {
 	err = s.compiled.Validate(value)
 	var invalid *jsonschema.ValidationError
 	if errors.As(err, &invalid) {
-		return violation(invalid)
+		return violationOf(invalid)
 	}
 	return err
 }
 
-// violation tells the first of the parts that are at fault, and the deepest one.
-func violation(e *jsonschema.ValidationError) *Violation {
+// violationOf tells the first of the parts that are at fault, and the deepest one.
+func violationOf(e *jsonschema.ValidationError) *violation {
 	for len(e.Causes) > 0 {
 		e = e.Causes[0]
 	}
@@ -129,5 +131,5 @@ func violation(e *jsonschema.ValidationError) *Violation {
 	if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
 		constraint = path[0]
 	}
-	return &Violation{Path: cut(strings.Join(e.InstanceLocation, "/")), Constraint: constraint}
+	return &violation{Path: cut.To(strings.Join(e.InstanceLocation, "/"), maxName), Constraint: constraint}
 }

@@ -121,7 +121,7 @@ func TestViolations(t *testing.T) {
 		"good":              {`{"properties":{"a":{"const":12345678901234567890}}}`, `{"a":12345678901234567890}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := CompileSchema([]byte(c.schema))
+			s, err := compileSchema([]byte(c.schema))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +146,7 @@ func TestSchemasThatAreRefused(t *testing.T) {
 		"a pointer out": `{"$ref":"https://example.com/schema.json"}`, "a file": `{"$ref":"file:///etc/passwd"}`, "a pointer to nothing": `{"$ref":"#/$defs/x"}`,
 		"an unknown draft": `{"$schema":"https://example.com/draft"}`,
 	} {
-		if _, err := CompileSchema([]byte(schema)); err == nil {
+		if _, err := compileSchema([]byte(schema)); err == nil {
 			t.Errorf("%s is taken", name)
 		}
 	}
@@ -164,7 +164,7 @@ func TestHostileSchemasEnd(t *testing.T) {
 				fmt.Fprintf(&doubling, `"a%d":{"anyOf":[{"$ref":"#/definitions/a%d"},{"$ref":"#/definitions/a%d"}]},`, i, i+1, i+1)
 			}
 			doubling.WriteString(`"a60":{"required":["x"]}}}`)
-			s, err := CompileSchema([]byte(doubling.String()))
+			s, err := compileSchema([]byte(doubling.String()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +177,7 @@ func TestHostileSchemasEnd(t *testing.T) {
 }
 
 func TestPatternsDoNotBacktrack(t *testing.T) {
-	s, err := CompileSchema([]byte(`{"properties":{"a":{"pattern":"^(a+)+$"}}}`))
+	s, err := compileSchema([]byte(`{"properties":{"a":{"pattern":"^(a+)+$"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func FuzzSchema(f *testing.F) {
 	f.Add([]byte(`{"type":"object","properties":{"a":{"$ref":"#"}}}`), []byte(`{"a":{"a":{}}}`))
 	f.Add([]byte(`{"anyOf":[{"pattern":"a*"},{"multipleOf":0.1}]}`), []byte(`1e400`))
 	f.Fuzz(func(t *testing.T, schema, value []byte) {
-		s, err := CompileSchema(schema)
+		s, err := compileSchema(schema)
 		if err != nil {
 			return
 		}

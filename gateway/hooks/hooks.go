@@ -21,6 +21,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"pointsman/gateway/cut"
 )
 
 // Server is the name that Copilot's own tools go by in the record and in rules.
@@ -213,13 +215,7 @@ func (c *Call) absolute(path string) string {
 }
 
 // short is a name for a message.
-func short(text string) string {
-	const most = 64
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
+func short(text string) string { return cut.To(text, 64) }
 
 // HostTimeout is how long Copilot lets a hook wait, as File sets it. When it is
 // over Copilot runs the tool, so a hook's own deadline is far below.

@@ -3,11 +3,10 @@ package hooks
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"pointsman/approvals"
@@ -238,7 +237,7 @@ func (k *Keeper) finish(id string, end journal.End) {
 // record is a call's row.
 func record(e Event, c *Call, session string, d Judgement) journal.Call {
 	return journal.Call{
-		ID: "hook_" + strings.ToLower(rand.Text()[:16]), Time: time.Now(), Door: "hook", Client: e.Client, Session: session, CWD: c.CWD,
+		ID: journal.NewID("hook_"), Time: time.Now(), Door: "hook", Client: e.Client, Session: session, CWD: c.CWD,
 		Server: Server, Tool: c.Tool, Offered: c.Tool, Arguments: shown(c, d), Class: d.Class, Risky: d.Risky, Evidence: d.Evidence,
 	}
 }
@@ -286,7 +285,7 @@ func request(row journal.Call, c *Call, d Judgement) approvals.Request {
 // be handed back to Copilot; nil when they can.
 func CheckEdited(req approvals.Request, arguments json.RawMessage) error {
 	if req.Tool == patchTool {
-		return fmt.Errorf("a patch runs as it is or not at all; deny it, and say what to change")
+		return errors.New("a patch runs as it is or not at all; deny it, and say what to change")
 	}
 	_, err := canonical(arguments)
 	return err

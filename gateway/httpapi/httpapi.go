@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"pointsman/gateway/journal"
 	"pointsman/gateway/loop"
 	"pointsman/gateway/models"
 	"pointsman/gateway/ollama"
@@ -324,7 +325,7 @@ func (h *Handler) request(r *http.Request, body *models.Body) (loop.Request, err
 		return loop.Request{}, err
 	}
 	return loop.Request{
-		Run: loop.NewID("run_"), Models: router, Route: route, Body: body, Door: cmp.Or(h.door(r), h.opts.Door), Client: client(r),
+		Run: journal.NewID("run_"), Models: router, Route: route, Body: body, Door: cmp.Or(h.door(r), h.opts.Door), Client: client(r),
 		Session: session(r, body),
 		CWD:     h.trusted(r, "X-Pointsman-Cwd"), ToolsOff: strings.EqualFold(r.Header.Get("X-Pointsman-Tools"), "off"),
 	}, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pointsman/gateway/calls"
+	"pointsman/gateway/cut"
 	"pointsman/gateway/journal"
 	"pointsman/gateway/tools"
 	"pointsman/gateway/tools/schema"
@@ -25,7 +26,7 @@ func findFunction(catalogue *tools.Catalogue) []byte {
 		"When none of them does what is needed, search for one that does before you say that it cannot be done: what is found can be called from then on.",
 		len(catalogue.Usable()), serversOf(catalogue))
 	out, err := json.Marshal(map[string]any{"type": "function", "function": map[string]any{
-		"name": tools.FindTools, "description": schema.Cut(description, schema.MaxDescription), "parameters": json.RawMessage(
+		"name": tools.FindTools, "description": cut.To(description, schema.MaxDescription), "parameters": json.RawMessage(
 			`{"type":"object","properties":{"query":{"type":"string","description":"What the tool should do, in a few words, with the name of its server or program if you know it."}},"required":["query"]}`),
 	}})
 	if err != nil { // plain values

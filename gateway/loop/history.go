@@ -14,7 +14,7 @@ import (
 // history is the messages of a request, each as raw JSON.
 type history struct {
 	caller [][]byte // as the caller sent them
-	memory *Memory
+	memory *memory
 
 	sum    hash.Hash // of the first summed messages
 	summed int
@@ -25,7 +25,7 @@ const lostResult = "(no result: the call was cancelled or its result was lost)"
 
 // newHistory checks that the body's messages are a list of objects with
 // something in it.
-func newHistory(body *models.Body, memory *Memory) (*history, error) {
+func newHistory(body *models.Body, memory *memory) (*history, error) {
 	messages := body.Get("messages")
 	switch {
 	case !messages.Exists():

@@ -5,7 +5,7 @@
 // Each Run owns all its state (history, plan, guard), so any number of them run
 // at once. The calls of one round run side by side in goroutines that end
 // before the round does; a Run leaves nothing behind it but the hidden turns in
-// Memory and its journal rows.
+// the Loop's memory and its journal rows.
 package loop
 
 import (
@@ -54,13 +54,13 @@ type Options struct {
 	Settings  func() Settings
 	Recorder  Recorder // nil: runs are not recorded
 	Events    *Bus     // nil: nobody listens
-	Memory    *Memory  // nil: hidden turns are forgotten
 }
 
 // Loop runs requests. It is safe for concurrent use.
 type Loop struct {
 	opts   Options
 	common atomic.Pointer[commonOffer]
+	memory *memory
 	board  board
 }
 
@@ -69,10 +69,7 @@ func New(opts Options) *Loop {
 	if opts.Events == nil {
 		opts.Events = NewBus()
 	}
-	if opts.Memory == nil {
-		opts.Memory = NewMemory(0, 0)
-	}
-	return &Loop{opts: opts}
+	return &Loop{opts: opts, memory: newMemory(0, 0)}
 }
 
 // Request is one request to run.

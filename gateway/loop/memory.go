@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// Memory keeps the hidden part of turns in which the model called tools of ours
+// memory keeps the hidden part of turns in which the model called tools of ours
 // and of the caller together: the caller sees its own calls only, and when it
 // sends their results, ours are put back in their place. It is bounded; a turn
 // that was forgotten still works, the model then does not see what ours found.
-type Memory struct {
+type memory struct {
 	maxTurns, maxBytes int
 
 	mu    sync.Mutex // guards the fields below
@@ -46,19 +46,19 @@ func (t hiddenTurn) size() int {
 	return n
 }
 
-// NewMemory returns a memory of at most maxTurns turns (zero: 1,000) and
+// newMemory returns a memory of at most maxTurns turns (zero: 1,000) and
 // maxBytes bytes (zero: 64 MiB).
-func NewMemory(maxTurns, maxBytes int) *Memory {
+func newMemory(maxTurns, maxBytes int) *memory {
 	if maxTurns == 0 {
 		maxTurns = 1000
 	}
 	if maxBytes == 0 {
 		maxBytes = 64 << 20
 	}
-	return &Memory{maxTurns: maxTurns, maxBytes: maxBytes, turns: map[memoryKey]*list.Element{}, calls: map[string]int{}, order: list.New()}
+	return &memory{maxTurns: maxTurns, maxBytes: maxBytes, turns: map[memoryKey]*list.Element{}, calls: map[string]int{}, order: list.New()}
 }
 
-func (m *Memory) put(key memoryKey, turn hiddenTurn) {
+func (m *memory) put(key memoryKey, turn hiddenTurn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if old, ok := m.turns[key]; ok {
@@ -72,7 +72,7 @@ func (m *Memory) put(key memoryKey, turn hiddenTurn) {
 	}
 }
 
-func (m *Memory) get(key memoryKey) (hiddenTurn, bool) {
+func (m *memory) get(key memoryKey) (hiddenTurn, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e, ok := m.turns[key]
@@ -85,13 +85,13 @@ func (m *Memory) get(key memoryKey) (hiddenTurn, bool) {
 
 // knows reports whether a turn with that call id is kept, for whatever messages
 // before it: those are much to read.
-func (m *Memory) knows(call string) bool {
+func (m *memory) knows(call string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.calls[call] > 0
 }
 
-func (m *Memory) removeLocked(e *list.Element) {
+func (m *memory) removeLocked(e *list.Element) {
 	entry := m.order.Remove(e).(*memoryEntry)
 	delete(m.turns, entry.key)
 	if m.calls[entry.key.call]--; m.calls[entry.key.call] == 0 {

@@ -11,7 +11,7 @@ import (
 func TestMemoryIsBounded(t *testing.T) {
 	key := func(n int) memoryKey { return memoryKey{call: fmt.Sprint(n % 2), before: [32]byte{byte(n)}} }
 	turn := hiddenTurn{messages: [][]byte{[]byte(strings.Repeat("x", 100))}}
-	for name, m := range map[string]*Memory{"turns": NewMemory(3, 0), "bytes": NewMemory(0, 350)} {
+	for name, m := range map[string]*memory{"turns": newMemory(3, 0), "bytes": newMemory(0, 350)} {
 		for n := range 10 {
 			m.put(key(n), turn)
 			m.put(key(n), turn) // again is the same

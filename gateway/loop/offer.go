@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"maps"
 	"strings"
 
@@ -99,7 +100,7 @@ func (r *run) listFor(catalogue *tools.Catalogue) []byte {
 	if catalogue.Limited() && !r.theirs[tools.FindTools] {
 		functions = append(functions, findFunction(catalogue))
 	}
-	if r.settings.PlanMode && !r.theirs[planTool] {
+	if r.settings.PlanMode && !r.theirs[tools.UpdatePlan] {
 		functions = append(functions, planFunction)
 	}
 	return models.Append(r.caller, functions...)
@@ -162,4 +163,25 @@ func (r *run) carried(offered string) bool {
 		}
 	}
 	return false
+}
+
+// toolNames returns the function names in a request's tools. Those of a namespace
+// are offered by their own name, or one with the namespace before it.
+func toolNames(body *models.Body) map[string]bool {
+	names := map[string]bool{}
+	for _, tool := range body.Get("tools").Array() {
+		name := toolName(tool)
+		if name != "" {
+			names[name] = true
+		}
+		for _, inner := range tool.Get("tools.#.name").Array() {
+			names[inner.String()], names[name+"__"+inner.String()] = true, true
+		}
+	}
+	return names
+}
+
+// toolName returns the name in an element of tools, or in a tool_choice.
+func toolName(tool gjson.Result) string {
+	return cmp.Or(tool.Get("function.name").String(), tool.Get("custom.name").String(), tool.Get("name").String())
 }

@@ -1,22 +1,14 @@
 package loop
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/tidwall/gjson"
-
-	"pointsman/gateway/models"
 )
 
-// planTool is the name of the tool by which a model publishes its plan.
-const planTool = "update_plan"
-
-// planFunction is planTool as it is offered to the model.
+// planFunction is tools.UpdatePlan as it is offered to the model.
 var planFunction = []byte(`{"type":"function","function":{"name":"update_plan","description":"Publish the plan for this task, and publish it again whenever a step's status changes, so that the user can follow. The plan is advisory. Send all steps each time.","parameters":{"type":"object","properties":{"steps":{"type":"array","items":{"type":"object","properties":{"description":{"type":"string"},"status":{"type":"string","enum":["pending","in_progress","completed","skipped"]}},"required":["description","status"]}}},"required":["steps"]}}}`)
 
 // Step is one step of a plan.
@@ -85,25 +77,4 @@ func planReminder(plan []Step) string {
 		fmt.Fprintf(&b, "\n%d. [%s] %s", i+1, step.Status, step.Description)
 	}
 	return b.String()
-}
-
-// toolNames returns the function names in a request's tools. Those of a namespace
-// are offered by their own name, or one with the namespace before it.
-func toolNames(body *models.Body) map[string]bool {
-	names := map[string]bool{}
-	for _, tool := range body.Get("tools").Array() {
-		name := toolName(tool)
-		if name != "" {
-			names[name] = true
-		}
-		for _, inner := range tool.Get("tools.#.name").Array() {
-			names[inner.String()], names[name+"__"+inner.String()] = true, true
-		}
-	}
-	return names
-}
-
-// toolName returns the name in an element of tools, or in a tool_choice.
-func toolName(tool gjson.Result) string {
-	return cmp.Or(tool.Get("function.name").String(), tool.Get("custom.name").String(), tool.Get("name").String())
 }

@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,12 +50,9 @@ type run struct {
 	said       bool   // text was streamed in an earlier round
 }
 
-// NewID returns an id that no other has: prefix and 24 random characters.
-func NewID(prefix string) string { return prefix + rand.Text()[:24] }
-
 func (l *Loop) newRun(req Request) (*run, error) {
 	if req.Run == "" {
-		req.Run = NewID("run_")
+		req.Run = journal.NewID("run_")
 	}
 	r := &run{loop: l, req: req, id: req.Run, settings: l.opts.Settings(), body: req.Body.Clone(), wanted: map[string]bool{}}
 	if req.MaxRounds > 0 {
@@ -65,7 +61,7 @@ func (l *Loop) newRun(req Request) (*run, error) {
 	r.guard = guard{soft: r.settings.LoopSoft, hard: r.settings.LoopHard}
 	r.report.UsedTools, r.report.Invocations = []string{}, []Invocation{}
 	var err error
-	if r.history, err = newHistory(r.body, l.opts.Memory); err != nil {
+	if r.history, err = newHistory(r.body, l.memory); err != nil {
 		return nil, err
 	}
 	messages, changed := r.history.restored()
@@ -223,7 +219,7 @@ func (r *run) runCalls(ctx context.Context, t *turn, ours []*call) (note string,
 	var wg sync.WaitGroup
 	for i, c := range ours {
 		switch {
-		case c.name == planTool:
+		case c.name == tools.UpdatePlan:
 			results[i] = r.updatePlan(c)
 			continue
 		case r.finds(c):
@@ -231,7 +227,7 @@ func (r *run) runCalls(ctx context.Context, t *turn, ours []*call) (note string,
 			found = true
 			continue
 		}
-		id := NewID("call_") // the provider's may repeat, and the record needs one that does not
+		id := journal.NewID("call_") // the provider's may repeat, and the record needs one that does not
 		r.requested(c, id)
 		planStep := currentStep(r.report.Plan)
 		wg.Go(func() {
@@ -300,11 +296,11 @@ func (r *run) updatePlan(c *call) calls.Result {
 	arguments := jsonOrString(c.arguments())
 	steps, err := parsePlan(arguments)
 	if err != nil {
-		return calls.Result{Name: planTool, Arguments: arguments, Allowed: true, IsError: true, Outcome: journal.Invalid, Reason: err.Error(), Text: "Error: the plan was not taken: " + err.Error()}
+		return calls.Result{Name: tools.UpdatePlan, Arguments: arguments, Allowed: true, IsError: true, Outcome: journal.Invalid, Reason: err.Error(), Text: "Error: the plan was not taken: " + err.Error()}
 	}
 	r.report.Plan = steps
 	r.publish(Event{Kind: PlanChanged, Plan: steps})
-	return calls.Result{Name: planTool, Arguments: arguments, Allowed: true, Executed: true, Outcome: journal.OK, Text: "The plan is published."}
+	return calls.Result{Name: tools.UpdatePlan, Arguments: arguments, Allowed: true, Executed: true, Outcome: journal.OK, Text: "The plan is published."}
 }
 
 // noteResult records a result in the report and asks the guard about it.
@@ -316,7 +312,7 @@ func (r *run) noteResult(result calls.Result) (note string) {
 	if result.Executed && !slices.Contains(r.report.UsedTools, result.Name) {
 		r.report.UsedTools = append(r.report.UsedTools, result.Name)
 	}
-	if result.Name == planTool && !result.IsError {
+	if result.Name == tools.UpdatePlan && !result.IsError {
 		return ""
 	}
 	switch r.guard.note(result) {
@@ -335,7 +331,7 @@ func (r *run) noteResult(result calls.Result) (note string) {
 func (r *run) remember(theirs []*call) {
 	hidden := make([][]byte, r.added)
 	copy(hidden, r.messages[len(r.messages)-r.added:])
-	r.loop.opts.Memory.put(memoryKey{call: theirs[0].id, before: r.history.hashBefore(len(r.history.caller))}, hiddenTurn{messages: hidden})
+	r.loop.memory.put(memoryKey{call: theirs[0].id, before: r.history.hashBefore(len(r.history.caller))}, hiddenTurn{messages: hidden})
 }
 
 // answer makes the result of the last turn.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"pointsman/gateway/journal"
 	"pointsman/gateway/models"
 )
 
@@ -137,11 +138,11 @@ func (r *run) isOurs(name string, raw gjson.Result) bool {
 // uniqueID returns id, or one of ours when it is empty or already in the turn.
 func (t *turn) uniqueID(id string) string {
 	if id == "" {
-		return NewID("call_")
+		return journal.NewID("call_")
 	}
 	for _, c := range t.calls {
 		if c.id == id {
-			return NewID("call_")
+			return journal.NewID("call_")
 		}
 	}
 	return id

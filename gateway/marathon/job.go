@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"pointsman/gateway/ask"
+	"pointsman/gateway/cut"
 	"pointsman/gateway/journal"
 )
 
@@ -226,9 +226,7 @@ func (j *Job) brief() Job {
 	for i := range j.Tasks {
 		task := &j.Tasks[i]
 		task.Answer = nil
-		if utf8.RuneCountInString(task.Question) > MaxTitle {
-			task.Question = string([]rune(task.Question)[:MaxTitle-1]) + "…"
-		}
+		task.Question = cut.To(task.Question, MaxTitle)
 		for k := range task.Rungs {
 			task.Rungs[k].Answer = nil
 		}

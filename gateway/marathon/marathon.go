@@ -15,7 +15,6 @@ package marathon
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -82,8 +81,8 @@ type Answer struct {
 // Party is who begins a job, for the record.
 type Party struct{ Door, Client, Session string }
 
-// ErrCancelled is the cause of a question's end whose job was cancelled.
-var ErrCancelled = errors.New("the marathon was cancelled")
+// errCancelled is the cause of a question's end whose job was cancelled.
+var errCancelled = errors.New("the marathon was cancelled")
 
 // listed is how many jobs Jobs returns at most.
 const listed = 100
@@ -132,7 +131,7 @@ func (r *Runner) Begin(ctx context.Context, from Party, req Request) (*Job, erro
 	if err != nil {
 		return nil, fmt.Errorf("beginning a marathon: %w", err)
 	}
-	id := newID("job_")
+	id := journal.NewID("job_")
 	if err := r.opts.Store.AddJob(journal.Job{ID: id, Door: from.Door, Client: from.Client, Session: from.Session, Body: data}); err != nil {
 		return nil, fmt.Errorf("beginning a marathon: %w", err)
 	}
@@ -202,13 +201,10 @@ func (r *Runner) Cancel(ctx context.Context, id string) (*Job, bool, error) {
 	}
 	r.mu.Lock()
 	if r.job == id {
-		r.cancel(ErrCancelled)
+		r.cancel(errCancelled)
 	}
 	r.mu.Unlock()
 	r.opts.Changed()
 	job, err := r.Job(ctx, id)
 	return job, ended, err
 }
-
-// newID returns an id that no other has.
-func newID(prefix string) string { return prefix + rand.Text()[:24] }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"pointsman/gateway/journal"
 	"pointsman/gateway/models"
 )
 
@@ -75,7 +76,7 @@ func ParseRequest(data []byte) (Request, error) {
 
 // parseTask reads the task at a path.
 func parseTask(path string, data []byte) (Asked, error) {
-	task := Asked{ID: newID("task_"), Priority: DefaultGrade, Difficulty: DefaultGrade, Complexity: DefaultGrade}
+	task := Asked{ID: journal.NewID("task_"), Priority: DefaultGrade, Difficulty: DefaultGrade, Complexity: DefaultGrade}
 	fields, err := object(path, data, "question", "title", "priority", "difficulty", "complexity")
 	if err != nil {
 		return task, err

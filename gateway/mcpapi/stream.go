@@ -218,7 +218,7 @@ func (t *stream) cancel(id string) bool {
 func (t *stream) answer(id string, result mcp.Result, err error) {
 	kind, body := "result", raw(nil)
 	if a, ok := result.(*answer); ok && err == nil {
-		body = oneLine(a.body)
+		body = models.OneLine(a.body)
 	} else {
 		kind, body = "error", errorBody(err)
 	}
@@ -239,16 +239,4 @@ func errorBody(err error) raw {
 		return fmt.Appendf(nil, `{"code":%d,"message":%s}`, told.Code, models.Quote(told.Message))
 	}
 	return body
-}
-
-// oneLine returns JSON without line ends: between its tokens there may be some.
-func oneLine(body raw) raw {
-	if bytes.IndexByte(body, '\n') < 0 && bytes.IndexByte(body, '\r') < 0 {
-		return body
-	}
-	var b bytes.Buffer
-	if json.Compact(&b, body) != nil {
-		return raw("null")
-	}
-	return b.Bytes()
 }

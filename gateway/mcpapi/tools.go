@@ -14,7 +14,7 @@ import (
 
 	"pointsman/approvals"
 	"pointsman/gateway/calls"
-	"pointsman/gateway/loop"
+	"pointsman/gateway/journal"
 	"pointsman/gateway/models"
 	"pointsman/gateway/servers"
 )
@@ -41,7 +41,7 @@ func (s *service) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp
 // callTool calls a tool, or goes on with a call whose client was asked something.
 func (s *service) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
 	p := req.Params
-	return s.errand(ctx, req, errandParams{state: p.RequestState, answers: p.InputResponses, token: p.GetProgressToken(), call: loop.NewID("call_")},
+	return s.errand(ctx, req, errandParams{state: p.RequestState, answers: p.InputResponses, token: p.GetProgressToken(), call: journal.NewID("call_")},
 		func(ctx context.Context, e *errand) (mcp.Result, error) { return s.runTool(ctx, e, req) })
 }
 

@@ -10,10 +10,12 @@ import (
 	"unsafe"
 
 	"github.com/tidwall/gjson"
+
+	"pointsman/gateway/nesting"
 )
 
-// maxDepth is how deeply a request body may nest arrays and objects.
-const maxDepth = 1000
+// maxDepth is how deeply a body may nest arrays and objects.
+const maxDepth = nesting.Most
 
 // Body is a JSON object kept as it came: the top level is walked once, values
 // stay untouched bytes, and only what is Set or Deleted changes. It is not safe

@@ -76,6 +76,17 @@ func (c *Chunk) Failure() string {
 	return saidBy(c.data)
 }
 
+// Thought returns what a message, or a delta of one, tells of the model's reasoning,
+// by whichever of the names that providers have for it; "" for nothing.
+func Thought(message gjson.Result) string {
+	for _, name := range []string{"reasoning_content", "reasoning", "reasoning_text"} {
+		if thought := message.Get(name); thought.Type == gjson.String && thought.String() != "" {
+			return thought.String()
+		}
+	}
+	return ""
+}
+
 // Text returns what a string of the chunk says; "" for what is no string.
 func Text(raw []byte) string {
 	if len(raw) == 0 || raw[0] != '"' {

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -401,19 +402,25 @@ func (r *Reply) Spent(tokens int64) {
 func asEvents(reply []byte) []byte {
 	var choices [][]byte
 	for _, choice := range gjson.GetBytes(reply, "choices").Array() {
-		delta := []byte(choice.Get("message").Raw)
-		if calls := choice.Get("message.tool_calls"); calls.IsArray() {
-			var indexed [][]byte
-			for i, call := range calls.Array() {
-				indexed = append(indexed, WithMember([]byte(call.Raw), "index", fmt.Appendf(nil, "%d", i)))
-			}
-			delta = WithMember(delta, "tool_calls", Append(nil, indexed...))
-		}
+		delta := Delta(choice.Get("message"))
 		choices = append(choices, WithMember(WithMember([]byte(choice.Raw), "message", nil), "delta", delta))
 	}
 	chunk := WithMember(reply, "choices", Append(nil, choices...))
 	chunk = WithMember(chunk, "object", []byte(`"chat.completion.chunk"`))
 	return fmt.Appendf(nil, "data: %s\n\ndata: [DONE]\n\n", OneLine(chunk))
+}
+
+// Delta returns a message as the one delta of a stream: its calls have an index.
+func Delta(message gjson.Result) []byte {
+	calls := message.Get("tool_calls")
+	if !calls.IsArray() {
+		return []byte(message.Raw)
+	}
+	var list [][]byte
+	for i, call := range calls.Array() {
+		list = append(list, WithMember([]byte(call.Raw), "index", strconv.AppendInt(nil, int64(i), 10)))
+	}
+	return WithMember([]byte(message.Raw), "tool_calls", Append(nil, list...))
 }
 
 // OneLine returns JSON without line breaks, which an event's data may not hold.

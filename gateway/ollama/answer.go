@@ -3,6 +3,7 @@ package ollama
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -101,11 +102,7 @@ func (a *Answer) Event(buffer, payload []byte) []byte {
 func (a *Answer) message(from gjson.Result) said {
 	message := said{Role: "assistant", Content: from.Get("content").String() + from.Get("refusal").String()}
 	if !a.quiet {
-		for _, name := range []string{"reasoning_content", "reasoning", "reasoning_text"} {
-			if text := from.Get(name); text.Type == gjson.String && message.Thinking == "" {
-				message.Thinking = text.String()
-			}
-		}
+		message.Thinking = models.Thought(from)
 	}
 	return message
 }
@@ -237,7 +234,7 @@ func (a *Answer) whole() ([]toolCall, error) {
 		}
 		if _, err := models.ParseObject(c.arguments); err != nil {
 			return nil, &models.Error{
-				Code: models.UpstreamError, Status: 502,
+				Code: models.UpstreamError, Status: http.StatusBadGateway,
 				Message: fmt.Sprintf("the model's call of %s cannot be passed on: its arguments are not a JSON object", c.name),
 			}
 		}

@@ -25,7 +25,7 @@ type Gateway interface {
 	BeginMarathon(ctx context.Context, party Party, request json.RawMessage) (*marathon.Job, error)
 	Marathon(ctx context.Context, id string) (*marathon.Job, error)
 	Models() *models.Router
-	StatusAny(ctx context.Context) any
+	Status(ctx context.Context) any
 	Tools() []tools.Row
 	// Plan returns the latest plan of a party's session, else of its client; nil
 	// when there is none.

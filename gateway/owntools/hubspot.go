@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -92,7 +91,7 @@ func outcome(status int, reply []byte) (*tracked, error) {
 	case unconfigured:
 		t.Sent = false
 	case !t.Sent:
-		return nil, errors.New("the application answered " + http.StatusText(status) + ": " + string(t.Reply))
+		return nil, fmt.Errorf("the application answered %s: %s", http.StatusText(status), t.Reply)
 	case t.Configured == nil:
 		t.Configured = &t.Sent // it took the lead
 	}

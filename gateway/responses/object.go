@@ -62,7 +62,7 @@ func Object(req *Request, reply []byte) []byte {
 		w.takeWhole(response, message)
 	} else {
 		w.begin(parsed)
-		w.delta(parsed, gjson.ParseBytes(indexed(message)))
+		w.delta(parsed, gjson.ParseBytes(models.Delta(message)))
 	}
 	w.closeAll()
 	w.usage = parsed.Get("usage")
@@ -95,17 +95,4 @@ func has(list gjson.Result, value string) bool {
 		}
 	}
 	return false
-}
-
-// indexed returns a message as the one delta of a stream.
-func indexed(message gjson.Result) []byte {
-	calls := message.Get("tool_calls")
-	if !calls.IsArray() {
-		return []byte(message.Raw)
-	}
-	var list [][]byte
-	for i, call := range calls.Array() {
-		list = append(list, models.WithMember([]byte(call.Raw), "index", number(int64(i))))
-	}
-	return models.WithMember([]byte(message.Raw), "tool_calls", models.Append(nil, list...))
 }

@@ -2,14 +2,11 @@ package responses
 
 import (
 	"cmp"
-	"strconv"
 
 	"github.com/tidwall/gjson"
 
 	"pointsman/gateway/models"
 )
-
-func number(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
 
 // Plain makes a response object a chat completion; see models.Dialect.
 func (Dialect) Plain(data []byte, keep bool) (reply []byte, items [][]byte, err error) {

@@ -12,6 +12,7 @@ package responses
 
 import (
 	"crypto/rand"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -101,3 +102,5 @@ func textIf(key, value string) member {
 }
 
 func raw(key string, value gjson.Result) member { return member{key, []byte(value.Raw)} }
+
+func number(n int64) []byte { return strconv.AppendInt(nil, n, 10) }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/tidwall/gjson"
 
@@ -159,7 +158,7 @@ func (t *translation) beginCall(p *place, item gjson.Result, data []byte) [][]by
 	p.call = t.calls
 	t.calls++
 	p.filled = item.Get("arguments").String() != "" || item.Get("input").String() != ""
-	more := []member{{"index", strconv.AppendInt(nil, int64(p.call), 10)}}
+	more := []member{{"index", number(int64(p.call))}}
 	if t.keep && theirs(item) {
 		more = append(more, member{models.TheirsMember, []byte("true")})
 	}
@@ -187,7 +186,7 @@ func (t *translation) arguments(event gjson.Result, piece string, data []byte) [
 
 // delta returns a call's delta with a piece of its text.
 func (p *place) delta(piece string) []byte {
-	index := member{"index", strconv.AppendInt(nil, int64(p.call), 10)}
+	index := member{"index", number(int64(p.call))}
 	switch {
 	case piece == "":
 		return object(index)
@@ -202,10 +201,16 @@ func (p *place) delta(piece string) []byte {
 // alone.
 func (t *translation) argumentsDone(event gjson.Result, whole string, data []byte) [][]byte {
 	p := t.at(event)
-	switch {
-	case p.call < 0:
+	if p.call < 0 {
 		return t.pass(data)
-	case p.filled:
+	}
+	return t.fill(p, whole, data)
+}
+
+// fill returns the chunk of a call's arguments as a whole, unless they have come in
+// pieces.
+func (t *translation) fill(p *place, whole string, data []byte) [][]byte {
+	if p.filled {
 		whole = ""
 	}
 	p.filled = true
@@ -257,15 +262,7 @@ func (t *translation) finished(event gjson.Result, data []byte) [][]byte {
 		p.kind = kindOf(item)
 		return t.beginCall(p, item, data)
 	}
-	whole := cmp.Or(item.Get("arguments").String(), item.Get("input").String())
-	if p.filled {
-		whole = ""
-	}
-	p.filled = true
-	if whole == "" && !t.keep {
-		return nil
-	}
-	return t.callChunk(p.delta(whole), data)
+	return t.fill(p, cmp.Or(item.Get("arguments").String(), item.Get("input").String()), data)
 }
 
 // missed returns the text of a message that no earlier event has told.
@@ -315,7 +312,7 @@ func (t *translation) end(event gjson.Result, data []byte) [][]byte {
 
 // late returns the chunks of an item that only the last event tells.
 func (t *translation) late(index int, item gjson.Result) [][]byte {
-	at := member{"output_index", strconv.AppendInt(nil, int64(index), 10)}
+	at := member{"output_index", number(int64(index))}
 	var chunks [][]byte
 	if t.places[int64(index)] == nil {
 		added := object(text("type", "response.output_item.added"), at, raw("item", item))
@@ -356,7 +353,7 @@ func (t *translation) write(delta, finish, event []byte) []byte {
 func (t *translation) head() []member {
 	return []member{
 		text("id", t.id), text("object", "chat.completion.chunk"),
-		{"created", strconv.AppendInt(nil, t.created, 10)}, text("model", t.model),
+		{"created", number(t.created)}, text("model", t.model),
 	}
 }
 

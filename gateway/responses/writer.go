@@ -59,12 +59,9 @@ func (w *Writer) Take(data []byte) {
 
 // delta takes what a chunk says without an event of the provider's own.
 func (w *Writer) delta(chunk, delta gjson.Result) {
-	for _, name := range []string{"reasoning_content", "reasoning_text", "reasoning"} {
-		if thought := delta.Get(name); thought.Type == gjson.String && thought.String() != "" {
-			w.begin(chunk)
-			w.current(reasoningItem).write(w, summaryText, thought.String())
-			break
-		}
+	if thought := models.Thought(delta); thought != "" {
+		w.begin(chunk)
+		w.current(reasoningItem).write(w, summaryText, thought)
 	}
 	for _, kind := range []*partKind{outputText, refusal} {
 		if said := delta.Get(kind.delta); said.Type == gjson.String && said.String() != "" {

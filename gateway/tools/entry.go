@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"pointsman/approvals"
+	"pointsman/gateway/cut"
 	"pointsman/gateway/tools/schema"
 )
 
@@ -95,7 +96,7 @@ func (e *Entry) SchemaNotice() string {
 // Summary returns the beginning of the description, or the title, in at most n
 // characters of one line.
 func (e *Entry) Summary(n int) string {
-	return schema.Cut(strings.Join(strings.Fields(cmp.Or(e.Description, e.title())), " "), n)
+	return cut.To(strings.Join(strings.Fields(cmp.Or(e.Description, e.title())), " "), n)
 }
 
 func lazySchema(raw json.RawMessage) func() (*Schema, error) {

@@ -3,6 +3,7 @@ package tools
 import (
 	"encoding/json"
 
+	"pointsman/gateway/cut"
 	"pointsman/gateway/tools/schema"
 )
 
@@ -20,5 +21,5 @@ func function(offered string, def *Definition, fitted *schema.Fitted) (json.RawM
 	return json.Marshal(struct {
 		Type     string `json:"type"`
 		Function fn     `json:"function"`
-	}{"function", fn{offered, schema.Cut(description, schema.MaxDescription), fitted.Schema}})
+	}{"function", fn{offered, cut.To(description, schema.MaxDescription), fitted.Schema}})
 }

@@ -20,8 +20,11 @@ var ownPrefixes = [...]string{"gpt6_", "gateway_"}
 // FindTools is the name of the gateway's tool that finds others.
 const FindTools = "find_tools"
 
+// UpdatePlan is the name of the tool by which a model publishes its plan.
+const UpdatePlan = "update_plan"
+
 // ownNames are the gateway's own tools for models, beside those of ownPrefixes.
-var ownNames = [...]string{FindTools, "update_plan"}
+var ownNames = [...]string{FindTools, UpdatePlan}
 
 // looksDigested matches names that end as a digested name does. No plain name
 // may, or a server could name a tool after another one's digested name.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"pointsman/gateway/tools/schema"
+	"pointsman/gateway/cut"
 )
 
 // Schema is a compiled input schema. It never changes and may be used from many
@@ -127,7 +127,7 @@ func explain(err error, instance map[string]any) error {
 	if missing, ok := strings.CutPrefix(reason, "required: missing properties: "); ok {
 		return explainMissing(where, missing, instance)
 	}
-	return fmt.Errorf("%s: %s", where, schema.Cut(reason, maxReason))
+	return fmt.Errorf("%s: %s", where, cut.To(reason, maxReason))
 }
 
 // explainMissing names what is missing and, at the top, what was given instead.
@@ -155,7 +155,7 @@ func givenKeys(instance map[string]any) string {
 		return "no arguments"
 	}
 	slices.Sort(keys)
-	return schema.Cut(strings.Join(keys, ", "), maxReason)
+	return cut.To(strings.Join(keys, ", "), maxReason)
 }
 
 // argumentPath turns a path in the schema into one in the arguments. It knows

@@ -7,10 +7,8 @@ import (
 
 	"pointsman/approvals"
 	"pointsman/gateway/loop"
+	"pointsman/gateway/tools"
 )
-
-// planTool is the call by which a plan is published; the plan itself is shown.
-const planTool = "update_plan"
 
 // shownArguments is how many columns of a call's arguments are shown.
 const shownArguments = 60
@@ -38,14 +36,14 @@ func (p *progress) show(e loop.Event) {
 		p.plan = e.Plan
 		p.line("plan     %s", p.planText())
 	case loop.CallRequested:
-		if e.Tool != planTool {
+		if e.Tool != tools.UpdatePlan {
 			p.doing = name
 			p.line("call     %s %s", name, oneLine(string(e.Arguments), shownArguments))
 		}
 	case loop.CallWaiting:
 		p.screen.Line("waiting  %s%s needs your approval: %s", name, classOf(e.Request), p.where)
 	case loop.CallFinished:
-		if e.Tool != planTool {
+		if e.Tool != tools.UpdatePlan {
 			p.finished(name, e)
 		}
 	case loop.RunFinished:

@@ -3,6 +3,7 @@ package connect
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -160,7 +161,7 @@ func (e *exporter) text(server, text string) (string, error) {
 		return e.target.variable(name), nil
 	}
 	if e.revealing(reference.ReplaceAllString(text, "")) {
-		return "", fmt.Errorf("an argument or address holds what looks like a secret; keep it in the keychain and write ${keychain:NAME}")
+		return "", errors.New("an argument or address holds what looks like a secret; keep it in the keychain and write ${keychain:NAME}")
 	}
 	var fault error
 	out := reference.ReplaceAllStringFunc(text, func(ref string) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"pointsman/approvals"
+	"pointsman/gateway/cut"
 	"pointsman/gateway/journal"
 	"pointsman/gateway/loop"
 )
@@ -165,9 +166,5 @@ func clip(text string, n int) string {
 	if len(text) > 8*n {
 		text = strings.ToValidUTF8(text[:8*n], "") // so much is enough for n characters
 	}
-	runes := []rune(approvals.Visible(strings.Join(strings.Fields(text), " ")))
-	if len(runes) > n {
-		return string(runes[:n-1]) + "…"
-	}
-	return string(runes)
+	return cut.To(approvals.Visible(strings.Join(strings.Fields(text), " ")), n)
 }

@@ -247,11 +247,11 @@ func (p *passage) follow(target any, pointer string) (*node, error) {
 	case p.active[pointer] > p.unroll:
 		p.loosen(p.at, "it holds itself, and is shown to a limited depth")
 		p.words = append(p.words, "Nested in the same way.")
-		return cut(target), nil
+		return placeholder(target), nil
 	case p.once && (shown || p.told[pointer]):
 		p.loosen(p.at, "it is large and told once, elsewhere")
 		p.words = append(p.words, "Like "+name+".")
-		return cut(target), nil
+		return placeholder(target), nil
 	}
 	n, err := p.same(target, pointer)
 	if err == nil && p.once {
@@ -272,8 +272,8 @@ func whatIs(pointer string) (name string, shown bool) {
 	return cmp.Or(plainPlace(pointer), "the whole"), true
 }
 
-// cut is what stands for a schema that is not shown again: values of its types.
-func cut(target any) *node {
+// placeholder is what stands for a schema that is not shown again: values of its types.
+func placeholder(target any) *node {
 	schema, _ := target.(map[string]any)
 	n := &node{}
 	for _, k := range declaredKinds(schema) {

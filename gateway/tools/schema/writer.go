@@ -7,6 +7,8 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+
+	"pointsman/gateway/cut"
 )
 
 const (
@@ -41,7 +43,7 @@ func (w *writer) node(n *node) map[string]any {
 		}
 	}
 	if about != "" {
-		out["description"] = Cut(about, MaxDescription)
+		out["description"] = cut.To(about, MaxDescription)
 	}
 	if n.preset != nil {
 		out["default"] = n.preset
@@ -101,7 +103,7 @@ func (s *shape) onlyLists() bool {
 func (w *writer) shape(s *shape) map[string]any {
 	out := map[string]any{"type": kindNames[s.kind]}
 	if s.about != "" {
-		out["description"] = Cut(s.about, MaxDescription)
+		out["description"] = cut.To(s.about, MaxDescription)
 	}
 	if s.enum != nil {
 		out["enum"] = s.enum
@@ -190,16 +192,4 @@ func (w *writer) checkNames() error {
 		}
 	}
 	return nil
-}
-
-// Cut shortens a text to n characters; the last one tells that it was cut.
-func Cut(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	runes := []rune(text)
-	if len(runes) <= n {
-		return text
-	}
-	return string(runes[:n-1]) + "…"
 }

@@ -9,8 +9,10 @@ package edit
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 )
 
 // Format is how a file is written: JSON or TOML.
@@ -110,20 +112,11 @@ func (e Entry) merged(there map[string]any) (map[string]any, error) {
 		return nil, err
 	}
 	for key, value := range there {
-		if _, ours := all[key]; !ours && !e.drops(key) {
+		if _, ours := all[key]; !ours && !slices.Contains(e.Drop, key) {
 			all[key] = value
 		}
 	}
 	return all, nil
-}
-
-func (e Entry) drops(key string) bool {
-	for _, d := range e.Drop {
-		if d == key {
-			return true
-		}
-	}
-	return false
 }
 
 // document is what a text says, as plain values.
@@ -144,9 +137,9 @@ func (e Entry) check(read document, before, after []byte, want map[string]any) e
 	now, found := without(now, e.Path)
 	switch {
 	case !reflect.DeepEqual(old, now):
-		return fmt.Errorf("the edit would have changed more than the entry")
+		return errors.New("the edit would have changed more than the entry")
 	case want == nil && found != nil, want != nil && !sameValue(found, want):
-		return fmt.Errorf("the edit did not do what it was to")
+		return errors.New("the edit did not do what it was to")
 	}
 	return nil
 }

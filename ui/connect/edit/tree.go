@@ -152,9 +152,5 @@ func keepHabit(v hujson.ValueTrimmed, trailing bool) {
 // comments is what stands between two values without the white space that leads
 // to the second; nil when there is nothing else.
 func comments(extra hujson.Extra) hujson.Extra {
-	end := len(extra)
-	for end > 0 && (extra[end-1] == ' ' || extra[end-1] == '\t' || extra[end-1] == '\r' || extra[end-1] == '\n') {
-		end--
-	}
-	return append(hujson.Extra(nil), extra[:end]...)
+	return append(hujson.Extra(nil), bytes.TrimRight(extra, " \t\r\n")...)
 }

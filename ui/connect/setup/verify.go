@@ -192,7 +192,7 @@ func (s *Setup) shortEnvironment() []string {
 	return append(env, "HOME="+s.Machine.Home)
 }
 
-// environment is what a program gives to what it starts.
+// environmentOf is what a program gives to what it starts.
 func (s *Setup) environmentOf(c client) []string {
 	if c.name == "copilot" {
 		return s.shortEnvironment()

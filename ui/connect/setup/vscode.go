@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func (s *Setup) vscodeGroup(now []byte, _ string) ([]edit.Entry, []string, error
 		models = append(models, s.vscodeModel(m, there[m.ID]))
 	}
 	if len(models) == 0 {
-		return nil, nil, fmt.Errorf("no model has known limits, which VS Code needs; set context_window and max_output of one under `models` in the configuration")
+		return nil, nil, errors.New("no model has known limits, which VS Code needs; set context_window and max_output of one under `models` in the configuration")
 	}
 	var notes []string
 	if len(without) > 0 {
