@@ -124,6 +124,7 @@ type body struct {
 // *models.Error with the code rate_limited; of calls at one moment a few more may
 // come through.
 func (r *Runner) Begin(ctx context.Context, from Party, req Request) (*Job, error) {
+	ctx = context.WithoutCancel(ctx) // it begins, and who asked for it is told so, even if they leave
 	if err := r.room(ctx); err != nil {
 		return nil, err
 	}
@@ -140,7 +141,7 @@ func (r *Runner) Begin(ctx context.Context, from Party, req Request) (*Job, erro
 	default: // it has not looked yet since the last one
 	}
 	r.opts.Changed()
-	return r.Job(context.WithoutCancel(ctx), id) // it has begun: who asked for it is told so, even if they leave
+	return r.Job(ctx, id)
 }
 
 // room says why no further job is taken, or nil.
