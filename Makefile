@@ -12,7 +12,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # that the program has seen to that.
 RELEASE   := -tags migrated_fynedo -ldflags '$(LDFLAGS)'
 
-.PHONY: all deps build debug headless windows run demo test npm copilot conformance inspector realservers shots lint cross bench clean
+.PHONY: all deps build debug headless windows run demo test npm copilot conformance inspector realservers shots fuzz lint cross bench clean
 
 all: build
 
@@ -101,6 +101,10 @@ test/realservers/node_modules/.installed: test/realservers/package-lock.json
 shots: deps
 	@mkdir -p shots
 	POINTSMAN_E2E_SHOTS=$(CURDIR)/shots $(GO) test ./e2e -run '^TestShots$$' -count 1 -v
+
+## fuzz: every parser of what comes from outside, 30 s each (half an hour; FUZZTIME=5m for longer)
+fuzz:
+	scripts/fuzz.sh $(FUZZTIME)
 
 ## lint: formatting, vet, staticcheck, known vulnerabilities, go.mod
 lint: cross
