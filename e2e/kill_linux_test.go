@@ -84,7 +84,7 @@ func (p *pointsman) attempt(t *testing.T, body []byte) {
 func (p *pointsman) inFlight(t *testing.T) int {
 	t.Helper()
 	n := 0
-	for _, row := range p.journal(t) {
+	for _, row := range p.rows(t) {
 		if row.Get("outcome").Type == gjson.Null || row.Get("outcome").String() == "" {
 			n++
 		}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -235,8 +236,17 @@ func (p *pointsman) awaitServers(t *testing.T, n int) {
 	})
 }
 
-// journal returns the calls in the journal, newest first.
-func (p *pointsman) journal(t *testing.T) []gjson.Result { return p.rows(t) }
+// journal returns the calls in the journal, newest first, when all have ended: the
+// end of a call is on disk a moment after its answer.
+func (p *pointsman) journal(t *testing.T) []gjson.Result {
+	t.Helper()
+	var rows []gjson.Result
+	await(t, "the calls to end", func() bool {
+		rows = p.rows(t)
+		return !slices.ContainsFunc(rows, func(row gjson.Result) bool { return row.Get("outcome").String() == "" })
+	})
+	return rows
+}
 
 // rows are what the command line shows of the journal.
 func (p *pointsman) rows(t *testing.T, args ...string) []gjson.Result {

@@ -188,7 +188,7 @@ func (p *pointsman) crash(t *testing.T) {
 	client.Go(func() {
 		p.chatOnce(t.Context(), t, p.fill(`{`+user(`@tool everything__trigger-long-running-operation {"duration":600,"steps":1}`)+`}`, "crash"))
 	})
-	await(t, "the call to begin", func() bool { return p.journal(t)[0].Get("outcome").String() == "" })
+	await(t, "the call to begin", func() bool { return p.rows(t)[0].Get("outcome").String() == "" })
 	pid := int(p.status(t).Get(`mcp.inventory.#(name=="everything").live.pid`).Int())
 	process, err := os.FindProcess(pid)
 	if err != nil {

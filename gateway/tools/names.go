@@ -48,24 +48,26 @@ func OfferedName(prefix, tool string) string {
 	digest := "_" + hex.EncodeToString(sum[:])[:digestLength]
 	clean := unseparated(tool)
 	if prefix != "" {
-		clean = cleanPrefix(prefix) + nameSeparator + clean
+		clean = unseparated(prefix) + nameSeparator + clean
 	}
-	return clean[:min(len(clean), maxNameLength-len(digest))] + digest
-}
-
-// cleanPrefix is a prefix in which, and at whose end, no separator can be read.
-func cleanPrefix(prefix string) string {
-	clean := unseparated(prefix)
-	if strings.HasSuffix(clean, "_") {
-		return clean[:len(clean)-1] + "-"
-	}
-	return clean
+	return endedPlainly(clean[:min(len(clean), maxNameLength-len(digest))]) + digest
 }
 
 // separators matches what could be read as one.
 var separators = regexp.MustCompile(`__+`)
 
-func unseparated(name string) string { return separators.ReplaceAllString(cleanName(name), "_") }
+// unseparated is a name in which no separator can be read, whatever follows it.
+func unseparated(name string) string {
+	return endedPlainly(separators.ReplaceAllString(cleanName(name), "_"))
+}
+
+// endedPlainly is a name that makes no separator with an underscore after it.
+func endedPlainly(name string) string {
+	if strings.HasSuffix(name, "_") {
+		return name[:len(name)-1] + "-"
+	}
+	return name
+}
 
 // plainName reports whether name can be offered as it is. Plain names hold "__"
 // once, between prefix and tool, with no underscore beside it, so they can be
